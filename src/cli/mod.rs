@@ -1,0 +1,1 @@
+//! The terminal: list, adapters, run, check, bench, open.

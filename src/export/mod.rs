@@ -1,0 +1,1 @@
+//! Files made from a RunLog: one file per format.

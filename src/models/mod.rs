@@ -1,0 +1,3 @@
+//! The models: what a Spec's `model` means, as tensors and Recordings.
+
+pub mod linear;

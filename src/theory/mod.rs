@@ -1,0 +1,1 @@
+//! Closed forms to draw over measurements and to check against. Imports nothing of ours.
