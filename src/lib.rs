@@ -3,8 +3,10 @@
 pub mod analysis;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod cli;
+pub mod cpu;
 pub mod engine;
 pub mod export;
+pub mod kernels;
 pub mod models;
 pub mod runlog;
 pub mod scenarios;

@@ -3,9 +3,7 @@
 //! A run made headless opens in the window; a run made in the window exports the same files.
 //! Pictures are not folded in: the front end keeps the latest.
 
-use crate::engine::protocol::{
-    Event, Header, Intervention, MetricInfo, Notice, Rows, State, Status,
-};
+use crate::engine::protocol::{Event, Header, Intervention, MetricInfo, Notice, Rows, State, Status};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,2 +1,3 @@
 //! stub
-#[test] fn a(){}
+#[test]
+fn a() {}

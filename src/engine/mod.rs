@@ -6,4 +6,5 @@
 
 pub mod admit;
 pub mod driver;
+pub mod executor;
 pub mod protocol;

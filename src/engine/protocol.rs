@@ -20,7 +20,12 @@ pub enum ExecutorChoice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
     /// Drops the current run and starts this one, playing or paused.
-    Start { spec: Box<Spec>, executor: ExecutorChoice, adapter: Option<String>, playing: bool },
+    Start {
+        spec: Box<Spec>,
+        executor: ExecutorChoice,
+        adapter: Option<String>,
+        playing: bool,
+    },
     Play,
     Pause,
     /// Exactly so many steps, then pause.

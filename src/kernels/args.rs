@@ -1,0 +1,93 @@
+//! The uniform structs of the kernels, `#[repr(C)]`, as the WGSL declares them.
+//!
+//! Offsets and lengths count elements. `*_offset` is where the operand begins within a member's
+//! part of the tensor, `*_stride` the length of that part (0 where all members share it). A test
+//! holds every struct against naga's reflection of the WGSL.
+
+use bytemuck::{Pod, Zeroable};
+
+/// A field of a uniform struct: name, byte offset.
+pub type Field = (&'static str, usize);
+
+/// The layout of a uniform struct.
+#[derive(Clone, Copy, Debug)]
+pub struct ArgsInfo {
+    pub name: &'static str,
+    pub size: usize,
+    pub fields: &'static [Field],
+}
+
+/// A uniform struct, and the kernel it belongs to.
+pub trait Args: Pod {
+    const INFO: ArgsInfo;
+    const KERNEL: &'static str;
+}
+
+/// Declares a uniform struct with its reflection.
+macro_rules! args {
+    ($(#[$doc:meta])* $name:ident for $kernel:literal { $($field:ident: $ty:ty),+ $(,)? }) => {
+        $(#[$doc])*
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+        pub struct $name { $(pub $field: $ty),+ }
+
+        impl $name {
+            pub const INFO: ArgsInfo = ArgsInfo {
+                name: stringify!($name),
+                size: size_of::<$name>(),
+                fields: &[$((stringify!($field), std::mem::offset_of!($name, $field))),+],
+            };
+        }
+
+        impl Args for $name {
+            const INFO: ArgsInfo = $name::INFO;
+            const KERNEL: &'static str = $kernel;
+        }
+    };
+}
+
+args! {
+    /// How far each counter moves.
+    CounterAdvanceArgs for "counter_advance" { step: u32, slot: u32 }
+}
+args! {
+    /// `len` draws of `std * N(0, 1)`.
+    GaussianFillArgs for "gaussian_fill" {
+        offset: u32, stride: u32, len: u32, seed: u32, stream: u32, step: u32, std: f32,
+    }
+}
+args! {
+    /// `out[m, n] = alpha op(A)[m, k] op(B)[k, n]`.
+    MatmulArgs for "matmul" {
+        m: u32, n: u32, k: u32,
+        a_offset: u32, a_stride: u32, b_offset: u32, b_stride: u32, out_offset: u32, out_stride: u32,
+        alpha: f32,
+    }
+}
+args! {
+    /// `out = alpha x + beta y` over `len` values.
+    AxpbyArgs for "axpby" {
+        len: u32,
+        x_offset: u32, x_stride: u32, y_offset: u32, y_stride: u32, out_offset: u32, out_stride: u32,
+        alpha: f32, beta: f32,
+    }
+}
+args! {
+    /// The sum of `len` squares.
+    SumSquaresArgs for "sum_squares" {
+        len: u32, x_offset: u32, x_stride: u32, out_offset: u32, out_stride: u32,
+    }
+}
+args! {
+    /// `len` parameters a member; a row of the schedule has `row_len` values, this member's part of
+    /// it begins at `member * row_member`.
+    SgdUpdateArgs for "sgd_update" { len: u32, stride: u32, row_len: u32, row_member: u32 }
+}
+args! {
+    /// The `d` diagonal entries of `U^T P V`.
+    ModeProjectionArgs for "mode_projection" { d: u32, stride: u32, out_offset: u32, out_stride: u32 }
+}
+args! {
+    /// `width` scalars into one of `slots` rows.
+    LogRowArgs for "log_row" { width: u32, slots: u32 }
+}
