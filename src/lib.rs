@@ -6,6 +6,7 @@ pub mod cli;
 pub mod cpu;
 pub mod engine;
 pub mod export;
+pub mod gpu;
 pub mod kernels;
 pub mod models;
 pub mod runlog;
