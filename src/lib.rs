@@ -9,6 +9,7 @@ pub mod export;
 pub mod gpu;
 pub mod kernels;
 pub mod models;
+pub mod names;
 pub mod runlog;
 pub mod scenarios;
 pub mod spec;

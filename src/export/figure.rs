@@ -1,0 +1,319 @@
+//! The figure of a run: modes over the steps with theory dashed, and the loss below, the same
+//! drawing for SVG and PNG.
+//!
+//! Measurement is solid, theory dashed, bands run from the 5th to the 95th percentile over
+//! members. Colours are those of Okabe and Ito (2008), told apart by the colour-blind; more modes
+//! than those colours are drawn along a ramp from blue to yellow.
+
+use super::bands::{Band, band};
+use crate::engine::protocol::Header;
+use crate::runlog::{Metric, RunLog};
+use crate::scenarios::{self, Overlay};
+use crate::spec::Model;
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{Ranged, ValueFormatter};
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+use plotters::style::register_font;
+use std::sync::OnceLock;
+
+/// Width and height in pixels.
+pub const SIZE: (u32, u32) = (1200, 900);
+
+/// Bins of rows along the horizontal axis.
+const BINS: usize = 600;
+const LEGEND_WIDTH: u32 = 210;
+const FONT: &str = "sans-serif";
+const INK: RGBColor = RGBColor(40, 40, 40);
+const GRID: RGBColor = RGBColor(228, 228, 228);
+
+/// Okabe and Ito without their yellow, which is faint on white.
+const PALETTE: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(213, 94, 0),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(90, 90, 90),
+];
+
+type Area<B> = DrawingArea<B, Shift>;
+
+/// What the run's scenario says about it; empty where no scenario of that name is known.
+pub fn theory(log: &RunLog) -> Overlay {
+    let scenario = log.header.as_ref().and_then(|header| scenarios::find(&header.spec.scenario));
+    scenario.map_or_else(Overlay::default, |scenario| (scenario.overlay)(log))
+}
+
+/// Draws the figure on any backend of size [`SIZE`].
+///
+/// # Errors
+/// One line, if the backend fails or the log has no run.
+pub fn paint<B: DrawingBackend>(backend: B, log: &RunLog, theory: &Overlay) -> Result<(), String> {
+    fonts()?;
+    let header = log.header.as_ref().ok_or("there is no run to draw")?;
+    let root = backend.into_drawing_area();
+    paint_all(&root, header, log, theory).and_then(|()| root.present()).map_err(|error| error.to_string())
+}
+
+/// The text of a bitmap needs a font of our own: the one the window uses.
+fn fonts() -> Result<(), String> {
+    static REGISTERED: OnceLock<bool> = OnceLock::new();
+    let done = REGISTERED.get_or_init(|| {
+        register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT).is_ok()
+    });
+    if *done { Ok(()) } else { Err("the built-in font cannot be read".to_owned()) }
+}
+
+type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
+
+fn paint_all<B: DrawingBackend>(root: &Area<B>, header: &Header, log: &RunLog, theory: &Overlay) -> Drawn<B> {
+    root.fill(&WHITE)?;
+    root.draw(&Text::new(title(header), (24, 14), (FONT, 24).into_font().color(&INK)))?;
+    root.draw(&Text::new(subtitle(header, log), (24, 46), (FONT, 16).into_font().color(&INK)))?;
+    let body = root.margin(74, 14, 14, 10);
+    let (panels, legend) = body.split_horizontally(SIZE.0 - LEGEND_WIDTH - 24);
+    let (upper, lower) = panels.split_vertically(460);
+    let modes = log.metric("sigma").or_else(|| log.metrics.iter().find(|m| m.info.name != "loss"));
+    if let Some(modes) = modes {
+        paint_panel(&upper, &Panel::new(log, theory, modes, Scale::Linear))?;
+        paint_legend(&legend, header, modes, theory)?;
+    }
+    if let Some(loss) = log.metric("loss") {
+        paint_panel(&lower, &Panel::new(log, theory, loss, Scale::Log))?;
+    }
+    Ok(())
+}
+
+fn title(header: &Header) -> String {
+    scenarios::find(&header.spec.scenario).map_or(header.spec.scenario.as_str(), |s| s.title).to_owned()
+}
+
+/// What was run, in one line.
+fn subtitle(header: &Header, log: &RunLog) -> String {
+    let spec = &header.spec;
+    let Model::Linear(linear) = &spec.model;
+    let start = format!("{:?}", linear.start).to_lowercase();
+    let seeds = spec.ensemble.members;
+    format!(
+        "d = {}, depth {}, {start} start, τ = {}, η = {}, {seeds} seed{} from {}, {} of {} steps, {} ({})",
+        linear.spectrum.len(),
+        linear.depth,
+        linear.tau,
+        spec.training.eta,
+        if seeds == 1 { "" } else { "s" },
+        spec.seed,
+        log.last_step(),
+        spec.training.steps,
+        header.executor.kind,
+        header.executor.device,
+    )
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scale {
+    Linear,
+    Log,
+}
+
+/// What one panel shows, ready to draw.
+struct Panel<'a> {
+    label: String,
+    scale: Scale,
+    steps: f64,
+    bands: Vec<Band>,
+    colours: Vec<RGBColor>,
+    theory: Vec<Vec<(f64, f64)>>,
+    overlay: &'a Overlay,
+    half_colours: Vec<RGBColor>,
+}
+
+impl<'a> Panel<'a> {
+    fn new(log: &RunLog, overlay: &'a Overlay, metric: &Metric, scale: Scale) -> Self {
+        let width = metric.info.width;
+        let unit = if metric.info.unit.is_empty() { String::new() } else { format!(" [{}]", metric.info.unit) };
+        let colours = (0..width).map(|index| if width == 1 { INK } else { colour(index, width) }).collect();
+        let theory = overlay
+            .curves
+            .iter()
+            .filter(|curve| curve.metric == metric.info.name && curve.index < width)
+            .map(|curve| curve.points.iter().map(|point| (point[0], point[1])).collect())
+            .collect();
+        let modes = overlay.half_steps.iter().map(|half| half.0 + 1).max().unwrap_or(0);
+        let modes = modes.max(log.metric("sigma").map_or(0, |sigma| sigma.info.width));
+        Self {
+            label: format!("{}{unit}", metric.info.name),
+            scale,
+            steps: (log.last_step() as f64).max(1.0),
+            bands: (0..width).map(|index| band(metric, index, &log.steps, BINS)).collect(),
+            colours,
+            theory,
+            overlay,
+            half_colours: overlay.half_steps.iter().map(|half| colour(half.0, modes)).collect(),
+        }
+    }
+
+    /// Lowest and highest value to show, from the measurement: theory that runs away is cut off.
+    fn bounds(&self) -> (f64, f64) {
+        let lines = self.bands.iter().flat_map(|band| band.line.iter().map(|point| point.1));
+        let ranges = self.bands.iter().flat_map(|band| band.range.iter().flat_map(|r| [r.1, r.2]));
+        let keep = |value: &f64| value.is_finite() && (self.scale == Scale::Linear || *value > 0.0);
+        let (low, high) = lines
+            .chain(ranges)
+            .filter(keep)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+        match self.scale {
+            _ if low > high => (0.1, 1.0),
+            // Seven decades show every plateau; below is rounding noise.
+            Scale::Log => (low.max(high * 1e-7) / 1.5, high * 1.5),
+            Scale::Linear => {
+                let pad = 0.05 * (high - low).max(1e-6 * high.abs()).max(1e-30);
+                ((low - pad).min(0.0), high + pad)
+            }
+        }
+    }
+}
+
+fn paint_panel<B: DrawingBackend>(area: &Area<B>, panel: &Panel<'_>) -> Drawn<B> {
+    let (low, high) = panel.bounds();
+    let mut builder = ChartBuilder::on(area);
+    builder.x_label_area_size(44).y_label_area_size(84).margin(8);
+    match panel.scale {
+        Scale::Linear => paint_chart(builder.build_cartesian_2d(0.0..panel.steps, low..high)?, panel, low, high),
+        Scale::Log => paint_chart(
+            builder.build_cartesian_2d(0.0..panel.steps, (low..high).log_scale())?,
+            panel,
+            low,
+            high,
+        ),
+    }
+}
+
+fn paint_chart<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f64>>(
+    mut chart: ChartContext<'_, B, Cartesian2d<plotters::coord::types::RangedCoordf64, Y>>,
+    panel: &Panel<'_>,
+    low: f64,
+    high: f64,
+) -> Drawn<B> {
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(GRID)
+        .axis_style(INK)
+        .x_desc("step")
+        .y_desc(&panel.label)
+        .x_label_formatter(&|step| format!("{step}"))
+        .y_label_formatter(&|value| short(*value))
+        .label_style((FONT, 15).into_font().color(&INK))
+        .axis_desc_style((FONT, 17).into_font().color(&INK))
+        .draw()?;
+    for (half, colour) in panel.overlay.half_steps.iter().zip(&panel.half_colours) {
+        if (0.0..=panel.steps).contains(&half.1) {
+            let line = [(half.1, low), (half.1, high)];
+            chart.draw_series(DashedLineSeries::new(line, 2, 4, colour.mix(0.7).stroke_width(1)))?;
+        }
+    }
+    let inside = |value: f64| value.clamp(low, high);
+    for (band, colour) in panel.bands.iter().zip(&panel.colours) {
+        let upper = band.range.iter().map(|r| (r.0, inside(r.2)));
+        let lower = band.range.iter().rev().map(|r| (r.0, inside(r.1)));
+        let outline: Vec<_> = upper.chain(lower).collect();
+        if outline.len() > 2 {
+            chart.draw_series([Polygon::new(outline, colour.mix(0.22))])?;
+        }
+        let line = band.line.iter().map(|point| (point.0, inside(point.1)));
+        chart.draw_series(LineSeries::new(line, colour.stroke_width(3)))?;
+    }
+    for curve in &panel.theory {
+        for piece in visible(curve, panel.steps, low, high) {
+            chart.draw_series(DashedLineSeries::new(piece, 7, 5, BLACK.mix(0.85).stroke_width(1)))?;
+        }
+    }
+    Ok(())
+}
+
+/// The parts of a curve that lie within the panel.
+fn visible(curve: &[(f64, f64)], steps: f64, low: f64, high: f64) -> Vec<Vec<(f64, f64)>> {
+    let shows = |point: &(f64, f64)| {
+        point.1.is_finite() && (low..=high).contains(&point.1) && (0.0..=steps).contains(&point.0)
+    };
+    curve.split(|point| !shows(point)).filter(|piece| piece.len() > 1).map(<[_]>::to_vec).collect()
+}
+
+fn paint_legend<B: DrawingBackend>(
+    area: &Area<B>,
+    header: &Header,
+    modes: &Metric,
+    theory: &Overlay,
+) -> Drawn<B> {
+    let font = (FONT, 16).into_font().color(&INK);
+    let Model::Linear(linear) = &header.spec.model;
+    let width = modes.info.width;
+    let every = width.div_ceil(16);
+    let mut y = 14;
+    for index in (0..width).step_by(every) {
+        area.draw(&PathElement::new([(6, y), (40, y)], colour(index, width).stroke_width(3)))?;
+        let strength = linear.spectrum.get(index).map_or(String::new(), |s| format!("  s = {s}"));
+        area.draw(&Text::new(format!("mode {}{strength}", index + 1), (50, y - 9), font.clone()))?;
+        y += 24;
+    }
+    y += 12;
+    if !theory.curves.is_empty() {
+        area.draw(&DashedPathElement::new([(6, y), (40, y)], 7, 5, BLACK.stroke_width(1)))?;
+        area.draw(&Text::new("theory", (50, y - 9), font.clone()))?;
+        y += 24;
+    }
+    if !theory.half_steps.is_empty() {
+        area.draw(&DashedPathElement::new([(23, y - 10), (23, y + 10)], 2, 4, INK.stroke_width(1)))?;
+        area.draw(&Text::new("half-time, theory", (50, y - 9), font.clone()))?;
+        y += 24;
+    }
+    if modes.members > 1 {
+        area.draw(&Rectangle::new([(6, y - 7), (40, y + 7)], INK.mix(0.2).filled()))?;
+        area.draw(&PathElement::new([(6, y), (40, y)], INK.stroke_width(3)))?;
+        area.draw(&Text::new("median, 5 to 95 %", (50, y - 9), font.clone()))?;
+        area.draw(&Text::new(format!("of {} seeds", modes.members), (50, y + 9), font))?;
+    }
+    Ok(())
+}
+
+/// A colour for one of `count` curves.
+fn colour(index: usize, count: usize) -> RGBColor {
+    if count <= PALETTE.len() + 1 {
+        // The eighth is told from the first by its place; the palette begins anew in black.
+        return PALETTE.get(index).copied().unwrap_or(BLACK);
+    }
+    // From dark blue over grey to yellow, the ends of cividis: brightness rises all the way.
+    let along = index as f64 / (count - 1).max(1) as f64;
+    let mix = |from: f64, to: f64| (from + (to - from) * along).round() as u8;
+    RGBColor(mix(0.0, 230.0), mix(50.0, 190.0), mix(110.0, 60.0))
+}
+
+/// A tick's number: plain where that is short, with an exponent otherwise.
+fn short(value: f64) -> String {
+    if value == 0.0 || (0.01..10_000.0).contains(&value.abs()) {
+        // Ticks come out of floating-point sums: three digits behind the point hide that.
+        let text = format!("{value:.3}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{value:.0e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tick_numbers_are_short() {
+        assert_eq!(["0", "0.5", "4", "1e-5"], [0.0, 0.5, 4.0, 1e-5].map(short).each_ref().map(String::as_str));
+    }
+
+    #[test]
+    fn theory_beyond_the_panel_is_cut_out() {
+        let curve = [(0.0, 1.0), (1.0, 2.0), (2.0, 99.0), (3.0, f64::NAN), (4.0, 1.0), (5.0, 1.5)];
+        let pieces = visible(&curve, 10.0, 0.0, 3.0);
+        assert_eq!(pieces, [vec![(0.0, 1.0), (1.0, 2.0)], vec![(4.0, 1.0), (5.0, 1.5)]]);
+    }
+}
