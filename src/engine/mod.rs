@@ -8,3 +8,4 @@ pub mod admit;
 pub mod driver;
 pub mod executor;
 pub mod protocol;
+pub mod session;

@@ -1,0 +1,331 @@
+//! The Runner: turns commands and time into steps of a Session, and recovers it.
+//!
+//! One `tick` does a little work and says how long it may rest; the desktop thread, the headless
+//! loop and the page's worker are loops around it.
+
+use super::clock::Stopwatch;
+use super::pool::{self, Equipped, Pool};
+use crate::engine::admit::admit;
+use crate::engine::executor::ExecutorError;
+use crate::engine::protocol::{Command, Event, ExecutorChoice, Level, Notice, State, Status};
+use crate::engine::session::{Advance, Session};
+use crate::spec::Spec;
+use std::collections::VecDeque;
+
+/// What a tick leaves to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rest {
+    /// More can be done at once.
+    None,
+    /// Nothing to do for so many seconds.
+    Seconds(f64),
+    /// Nothing to do until a command comes.
+    Idle,
+}
+
+/// A paced run submits at most so often, in seconds: about a display frame.
+const PACE: f64 = 0.012;
+/// Status is told so often, in seconds.
+const STATUS: f64 = 0.1;
+/// Recoveries of one run before it is given up.
+const RECOVERIES: u32 = 5;
+
+/// How fast a run may go.
+struct Pace {
+    clock: Stopwatch,
+    /// Steps a second at most.
+    speed: Option<f64>,
+    /// Seconds a submit should take.
+    target: f64,
+}
+
+pub struct Runner {
+    pool: Pool,
+    run: Option<Run>,
+    events: Vec<Event>,
+    /// Seconds a submit should take.
+    target: f64,
+    speed: Option<f64>,
+    quit: bool,
+    clock: Stopwatch,
+}
+
+/// The run in hand.
+struct Run {
+    session: Session,
+    equipped: Equipped,
+    adapter: Option<String>,
+    state: State,
+    /// Steps still to do before a pause, when stepping singly.
+    stepping: Option<u64>,
+    /// Steps a paced run may do by now.
+    allowance: f64,
+    last_tick: f64,
+    /// Batches on their way: steps, time of submission.
+    submitted: VecDeque<(u64, f64)>,
+    last_finish: f64,
+    /// Steps a second of the last batches, undisturbed by pace.
+    rate: f64,
+    status: Status,
+    last_status: f64,
+    recoveries: u32,
+}
+
+impl Runner {
+    /// `target`: seconds a submit should take; short where a screen shares the GPU.
+    pub fn new(target: f64) -> Self {
+        Self {
+            pool: Pool::default(),
+            run: None,
+            events: Vec::new(),
+            target,
+            speed: None,
+            quit: false,
+            clock: Stopwatch::start(),
+        }
+    }
+
+    pub fn events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    pub fn quitting(&self) -> bool {
+        self.quit
+    }
+
+    pub fn state(&self) -> State {
+        self.run.as_ref().map_or(State::Preparing, |run| run.state)
+    }
+
+    pub fn command(&mut self, command: Command) {
+        match (command, &mut self.run) {
+            (Command::Start { spec, executor, adapter, playing }, _) => {
+                if let Err(refusal) = self.start(&spec, executor, adapter, playing) {
+                    self.events.push(Event::Refused(refusal));
+                }
+            }
+            (Command::Quit, _) => self.quit = true,
+            (Command::Speed(speed), _) => self.speed = speed,
+            (Command::Play, Some(run)) if run.state == State::Paused => run.state = State::Playing,
+            (Command::Pause, Some(run)) if run.state == State::Playing => run.state = State::Paused,
+            (Command::Step(steps), Some(run)) if matches!(run.state, State::Playing | State::Paused) => {
+                run.state = State::Playing;
+                run.stepping = Some(steps);
+            }
+            (Command::Change(change), Some(run)) => run.session.change(change),
+            (Command::LoseDevice, Some(run)) => run.session.executor().lose(),
+            (Command::Watch(watch), Some(run)) => {
+                run.session.watch(watch);
+                match run.session.refresh_picture() {
+                    Ok(true) => run.submitted.push_back((0, self.clock.seconds())),
+                    Ok(false) => {}
+                    Err(error) => self.recover(&error),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Starts a run; the one before goes on where this one is refused.
+    fn start(
+        &mut self,
+        spec: &Spec,
+        choice: ExecutorChoice,
+        adapter: Option<String>,
+        playing: bool,
+    ) -> Result<(), String> {
+        let memory = admit(spec).map_err(|refusal| refusal.to_string())?;
+        let mut session = Session::new(spec, pool::cpu());
+        if self.run.as_ref().is_some_and(|run| run.adapter == adapter) {
+            self.retire();
+        }
+        let equipped = self
+            .pool
+            .equip(&mut session, choice, adapter.as_deref())
+            .map_err(|error| error.to_string())?;
+        self.retire();
+        let mut header = session.header(memory);
+        header.executor.reason.clone_from(&equipped.reason);
+        self.events.push(Event::Started(Box::new(header)));
+        let state = if playing { State::Playing } else { State::Paused };
+        let mut run = Run::new(session, equipped, adapter, state, self.clock.seconds());
+        // Row 0 is there from the start, playing or not.
+        if let Err(error) = run.session.advance(0) {
+            self.run = Some(run);
+            self.recover(&error);
+            return Ok(());
+        }
+        run.submitted.push_back((0, self.clock.seconds()));
+        self.run = Some(run);
+        Ok(())
+    }
+
+    /// Ends the run and keeps its device.
+    fn retire(&mut self) {
+        let Some(mut run) = self.run.take() else { return };
+        if run.equipped.kind == ExecutorChoice::Gpu {
+            let largest = run.session.largest_tensor();
+            let executor = run.session.restart(pool::cpu());
+            self.pool.keep(run.adapter, largest, executor);
+        }
+    }
+
+    /// Does a little work.
+    pub fn tick(&mut self, wait: bool) -> Rest {
+        let Some(run) = &mut self.run else { return Rest::Idle };
+        let pace = Pace { clock: self.clock, speed: self.speed, target: self.target };
+        match run.tick(&pace, wait, &mut self.events) {
+            Ok(rest) => {
+                run.tell_status(self.clock.seconds(), &mut self.events);
+                rest
+            }
+            Err(error) => {
+                self.recover(&error);
+                Rest::None
+            }
+        }
+    }
+
+    /// After a lost device: a new one, from the last checkpoint. Anything else ends the run.
+    fn recover(&mut self, error: &ExecutorError) {
+        let Some(run) = &mut self.run else { return };
+        run.recoveries += 1;
+        let at = run.session.step();
+        let mut notice = |level, text| self.events.push(Event::Notice(Notice { level, step: at, text }));
+        if !matches!(error, ExecutorError::Lost(_)) || run.recoveries > RECOVERIES {
+            run.state = State::Failed;
+            notice(Level::Error, format!("the run has stopped at step {at}: {error}"));
+            run.tell_status(self.clock.seconds(), &mut self.events);
+            return;
+        }
+        notice(Level::Warning, error.to_string());
+        let largest = run.session.largest_tensor();
+        let made = match run.equipped.kind {
+            ExecutorChoice::Gpu => self.pool.open(run.adapter.as_deref(), largest),
+            _ => Ok(pool::cpu()),
+        };
+        let executor = made.unwrap_or_else(|error| {
+            notice(Level::Warning, format!("no new device ({error}): going on with the cpu executor"));
+            run.equipped.kind = ExecutorChoice::Cpu;
+            pool::cpu()
+        });
+        let step = run.session.resume(executor);
+        run.submitted.clear();
+        notice(Level::Info, format!("resumed from the checkpoint at step {step}"));
+    }
+}
+
+impl Run {
+    fn new(session: Session, equipped: Equipped, adapter: Option<String>, state: State, now: f64) -> Self {
+        Self {
+            session,
+            equipped,
+            adapter,
+            state,
+            stepping: None,
+            allowance: 0.0,
+            last_tick: now,
+            submitted: VecDeque::new(),
+            last_finish: now,
+            rate: 0.0,
+            status: Status::default(),
+            last_status: now,
+            recoveries: 0,
+        }
+    }
+
+    fn tick(&mut self, pace: &Pace, wait: bool, events: &mut Vec<Event>) -> Result<Rest, ExecutorError> {
+        let mut rest = Rest::Idle;
+        if self.state == State::Playing {
+            rest = self.play(pace)?;
+        }
+        events.extend(self.session.poll(wait && rest != Rest::None)?);
+        self.finished(pace.clock.seconds());
+        if self.session.in_flight() > 0 && rest != Rest::None {
+            rest = Rest::Seconds(0.001);
+        }
+        Ok(rest)
+    }
+
+    /// Submits what pace, single steps and the size of a submit allow.
+    fn play(&mut self, pace: &Pace) -> Result<Rest, ExecutorError> {
+        let now = pace.clock.seconds();
+        let elapsed = now - std::mem::replace(&mut self.last_tick, now);
+        let mut steps = self.submit_size(pace.target);
+        if let Some(stepping) = self.stepping {
+            steps = steps.min(stepping);
+        } else if let Some(speed) = pace.speed {
+            // A run held up does not catch up by more than a quarter of a second.
+            self.allowance = (self.allowance + elapsed * speed).min((speed * 0.25).max(1.0));
+            let due = (speed * PACE).max(1.0);
+            if self.allowance < due {
+                return Ok(Rest::Seconds(((due - self.allowance) / speed).min(PACE)));
+            }
+            steps = steps.min(self.allowance as u64);
+        }
+        match self.session.advance(steps)? {
+            Advance::Submitted(steps) => {
+                self.allowance = (self.allowance - steps as f64).max(0.0);
+                self.submitted.push_back((steps, now));
+                self.count_down(steps);
+                Ok(Rest::None)
+            }
+            Advance::Waiting => Ok(Rest::Seconds(0.001)),
+            Advance::Done => {
+                self.state = State::Done;
+                Ok(Rest::Idle)
+            }
+        }
+    }
+
+    fn count_down(&mut self, steps: u64) {
+        if let Some(stepping) = self.stepping {
+            let left = stepping.saturating_sub(steps);
+            self.stepping = (left > 0).then_some(left);
+            if left == 0 {
+                self.state = State::Paused;
+            }
+        }
+    }
+
+    /// Steps for which a submit takes about `target` seconds, by the measured rate.
+    fn submit_size(&self, target: f64) -> u64 {
+        if self.rate == 0.0 { 4 } else { (self.rate * target).max(1.0) as u64 }
+    }
+
+    /// Measures the batches that have come back by `now`.
+    fn finished(&mut self, now: f64) {
+        let (mut steps, mut since) = (0, now);
+        while self.submitted.len() > self.session.in_flight() {
+            let Some((batch, at)) = self.submitted.pop_front() else { break };
+            steps += batch;
+            since = since.min(at.max(self.last_finish));
+        }
+        if since < now {
+            self.last_finish = now;
+        }
+        if steps > 0 {
+            let seconds = (now - since).max(1e-6);
+            self.rate = steps as f64 / seconds;
+            self.status.submit_steps = steps;
+            self.status.submit_seconds = seconds;
+        }
+    }
+
+    /// Tells where the run is: at every change of state, else now and then while it plays.
+    fn tell_status(&mut self, now: f64, events: &mut Vec<Event>) {
+        let elapsed = now - self.last_status;
+        let changed = self.state != self.status.state;
+        if !changed && (elapsed < STATUS || self.state != State::Playing) {
+            return;
+        }
+        let step = self.session.step();
+        if elapsed > 0.0 {
+            self.status.steps_per_second = step.saturating_sub(self.status.step) as f64 / elapsed;
+        }
+        self.last_status = now;
+        self.status.state = self.state;
+        self.status.step = step;
+        events.push(Event::Status(self.status.clone()));
+    }
+}
