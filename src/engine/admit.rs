@@ -5,6 +5,8 @@
 //! that a Spec asking for a billion members is answered with the true figure.
 
 use super::protocol::{Change, MemoryPlan};
+use crate::kernels::Role;
+use crate::models::{ROWS, linear};
 use crate::spec::{Linear, Model, Spec, Start};
 
 /// Most members of one ensemble.
@@ -26,9 +28,11 @@ pub const IMBALANCE: [f64; 2] = [1e-3, 1e3];
 /// Most bytes that the rows of measurements may take.
 pub const MAX_HISTORY: u64 = 512 << 20;
 
-/// Rows of a log on the device between two copies to the host.
-const LOG_SLOTS: u128 = 64;
 const FLOAT: u128 = 4;
+/// Words of a member's settings: its id and four counters.
+const SETTINGS: usize = 5;
+/// The part of the plan that lies with the host: the rows of the RunLog.
+const HISTORY: &str = "history";
 
 /// Why a Spec is refused: the field as a path (`model.tau`) and one line.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -186,36 +190,146 @@ fn check_history(spec: &Spec) -> Result<(), Refusal> {
     )
 }
 
-/// What each part takes, in bytes, for so many members.
+/// What each part takes, in bytes, for so many members. A test holds it against the tensors that
+/// the model really makes.
 fn parts(spec: &Spec, members: u64) -> Vec<(&'static str, u128)> {
-    let Model::Linear(linear) = &spec.model;
-    let matrix = (linear.spectrum.len() as u128).pow(2);
-    let layers = u128::from(linear.depth);
-    let members_wide = u128::from(members);
-    // One buffer each for all layers, `[member][offset]`, padded to 64 floats.
-    let arena = (layers * matrix).next_multiple_of(64);
-    // Prefix products W1…Wn (the last is P), and the backward signal that starts as the residual.
-    let activations = (layers + 1) * matrix;
-    let task = 3 * matrix;
-    let per_float = FLOAT * members_wide;
+    let Model::Linear(net) = &spec.model;
+    let matrix = net.spectrum.len().pow(2);
+    let depth = net.depth as usize;
+    let arena = linear::padded(depth * matrix);
+    // The partial products W1 W2, …, P and the gradient of each partial product.
+    let activations = (2 * depth - 1) * linear::padded(matrix);
+    let width = row_width(net);
+    let slots = linear::log_slots(usize::try_from(members).unwrap_or(usize::MAX / width), width) as usize;
+    let ensemble = |floats: usize| FLOAT * floats as u128 * u128::from(members);
     vec![
-        ("parameters", per_float * arena),
-        ("gradients", per_float * arena),
-        ("activations", per_float * activations),
-        ("task", per_float * task),
-        ("log", per_float * LOG_SLOTS * row_width(linear)),
-        ("history", history(spec, members)),
+        (Role::Parameters.name(), ensemble(arena)),
+        (Role::Gradients.name(), ensemble(arena)),
+        (Role::Activations.name(), ensemble(activations)),
+        (Role::Task.name(), ensemble(3 * matrix)),
+        (Role::Settings.name(), ensemble(SETTINGS) + FLOAT * ROWS as u128),
+        (Role::Log.name(), ensemble(width * (1 + slots))),
+        (HISTORY, history(spec, members)),
     ]
 }
 
-/// Values that one member logs in one row: the modes and the loss.
-fn row_width(linear: &Linear) -> u128 {
-    linear.spectrum.len() as u128 + 1
+/// Values that one member logs in one row: the loss and the modes.
+fn row_width(net: &Linear) -> usize {
+    1 + net.spectrum.len()
 }
 
 fn history(spec: &Spec, members: u64) -> u128 {
-    let Model::Linear(linear) = &spec.model;
+    let Model::Linear(net) = &spec.model;
     let rows = u128::from(rows(spec.training.steps, spec.measure.every));
     // A step and a time are kept for each row besides the values.
-    rows * (u128::from(members) * row_width(linear) * FLOAT + 16)
+    rows * (u128::from(members) * row_width(net) as u128 * FLOAT + 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::*;
+
+    fn spec(members: u32, d: usize, depth: u32) -> Spec {
+        Spec {
+            scenario: "saxe".into(),
+            seed: 1,
+            ensemble: Ensemble { members },
+            training: Training { eta: 0.01, steps: 1_000 },
+            measure: Measure { every: 10 },
+            model: Model::Linear(Linear {
+                spectrum: (0..d).map(|i| 4.0 / (i + 1) as f64).collect(),
+                depth,
+                start: Start::Aligned,
+                tau: 8.0,
+                imbalance: 1.0,
+                basis: Basis::Identity,
+                det: Det::Any,
+            }),
+        }
+    }
+
+    fn edit(change: impl FnOnce(&mut Spec, &mut Linear)) -> Spec {
+        let mut spec = spec(3, 4, 2);
+        let Model::Linear(mut linear) = spec.model.clone();
+        change(&mut spec, &mut linear);
+        spec.model = Model::Linear(linear);
+        spec
+    }
+
+    /// Path and reason of the refusal.
+    fn refused(spec: &Spec) -> (String, String) {
+        let refusal = admit(spec).expect_err("should be refused");
+        assert!(!refusal.to_string().contains('\n'));
+        (refusal.path, refusal.reason)
+    }
+
+    #[test]
+    fn the_plan_is_what_the_model_makes() {
+        for (members, d, depth) in [(1, 1, 1), (3, 5, 2), (67, 8, 3), (2, 64, 4)] {
+            let spec = spec(members, d, depth);
+            let plan = admit(&spec).expect("admitted");
+            let tensors = crate::models::program(&spec).tensors;
+            for (name, bytes) in plan.parts.iter().filter(|part| part.0 != HISTORY) {
+                let made: usize = (0..tensors.list.len())
+                    .filter(|i| tensors.list[*i].role.name() == name.as_str())
+                    .map(|i| 4 * tensors.elements(crate::kernels::TensorId(i as u32)))
+                    .sum();
+                assert_eq!(*bytes, made as u64, "{name} at {members} x {d}, depth {depth}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_field_has_its_limits() {
+        let path = |change: fn(&mut Spec, &mut Linear)| refused(&edit(change)).0;
+        for eta in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e4] {
+            assert_eq!(refused(&edit(|s, _| s.training.eta = eta)).0, "training.eta");
+            assert!(admit_change(Change::Eta(eta)).is_err());
+        }
+        for tau in [-0.1, f64::NAN, 41.0] {
+            assert_eq!(refused(&edit(|_, l| l.tau = tau)).0, "model.tau");
+        }
+        assert_eq!(path(|s, _| s.training.steps = 0), "training.steps");
+        assert_eq!(path(|s, _| s.training.steps = u64::MAX), "training.steps");
+        assert_eq!(path(|s, _| s.measure.every = 0), "measure.every");
+        assert_eq!(path(|s, _| s.ensemble.members = 0), "ensemble.members");
+        assert_eq!(path(|_, l| l.depth = 0), "model.depth");
+        assert_eq!(path(|_, l| l.depth = 5), "model.depth");
+        assert_eq!(path(|_, l| l.imbalance = 0.0), "model.imbalance");
+        assert_eq!(path(|_, l| l.spectrum.clear()), "model.spectrum");
+        assert_eq!(path(|_, l| l.spectrum = vec![1.0; 1_000_000]), "model.spectrum");
+        assert_eq!(path(|_, l| l.spectrum = vec![1.0, 2.0]), "model.spectrum");
+        assert_eq!(path(|_, l| l.spectrum = vec![2.0, f64::NAN]), "model.spectrum[1]");
+        assert_eq!(path(|_, l| l.spectrum = vec![2.0, -1.0]), "model.spectrum[1]");
+        assert_eq!(path(|_, l| (l.start, l.depth) = (Start::Unbalanced, 3)), "model.start");
+        assert!(admit(&edit(|_, l| l.spectrum = vec![1.0, 1.0, 0.0])).is_ok());
+    }
+
+    #[test]
+    fn a_billion_members_are_told_what_they_would_take() {
+        let reason = refused(&edit(|s, _| s.ensemble.members = 1_000_000_000)).1;
+        assert!(reason.contains("limit of 4096") && reason.contains("TiB"), "{reason}");
+        assert!(check_members(&spec(1, 4, 2), u64::MAX).is_err());
+    }
+
+    #[test]
+    fn a_long_history_is_told_how_to_be_shorter() {
+        let mut spec = spec(4_096, 64, 2);
+        spec.training.steps = MAX_STEPS;
+        spec.measure.every = 1;
+        let (path, reason) = refused(&spec);
+        assert_eq!(path, "measure.every");
+        let every = reason.rsplit(' ').next().and_then(|word| word.parse().ok()).expect("a number");
+        spec.measure.every = every;
+        admit(&spec).expect("what the message proposes is admitted");
+    }
+
+    #[test]
+    fn rows_are_the_first_the_regular_and_the_last() {
+        assert_eq!(rows(10, 5), 3);
+        assert_eq!(rows(11, 5), 4);
+        assert_eq!(rows(3, 5), 2);
+        assert_eq!(human_bytes(1_536), "1.5 KiB");
+    }
 }
