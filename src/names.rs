@@ -4,10 +4,8 @@
 /// nothing is alike.
 pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let lower = given.to_lowercase();
-    let mut scored: Vec<(f64, &str)> = names
-        .into_iter()
-        .map(|name| (strsim::jaro_winkler(&lower, &name.to_lowercase()), name))
-        .collect();
+    let mut scored: Vec<(f64, &str)> =
+        names.into_iter().map(|name| (strsim::jaro_winkler(&lower, &name.to_lowercase()), name)).collect();
     // Stable, so that equally near names keep the order they are listed in.
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let alike = scored.iter().take_while(|(score, _)| *score > 0.6).count();
@@ -18,11 +16,7 @@ pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Str
 /// `given` shortened to what fits a message: control characters out, at most 80 characters.
 pub fn shown(given: &str) -> String {
     let clean: String = given.chars().map(|c| if c.is_control() { ' ' } else { c }).take(81).collect();
-    if clean.chars().count() > 80 {
-        clean.chars().take(77).chain("...".chars()).collect()
-    } else {
-        clean
-    }
+    if clean.chars().count() > 80 { clean.chars().take(77).chain("...".chars()).collect() } else { clean }
 }
 
 #[cfg(test)]

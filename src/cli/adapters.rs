@@ -11,7 +11,9 @@ pub fn adapters() -> Ending {
         say(&format!("{}  {}  {kind}{driver}", adapter.name, adapter.backend));
     }
     if adapters.is_empty() {
-        say("no graphics adapter; --executor cpu needs none (on Debian, mesa-vulkan-drivers brings a software one)");
+        say(
+            "no graphics adapter; --executor cpu needs none (on Debian, mesa-vulkan-drivers brings a software one)",
+        );
     }
     Ok(Outcome::Done)
 }

@@ -79,9 +79,12 @@ fn report(claim: &str, seeds: u32, arguments: &CheckArguments, quiet: bool) -> a
         runs += 1;
         let mut progress = Progress::new(&format!("{claim} run {runs}"), quiet);
         let executor = &arguments.executor;
-        let log = driver::run_headless(spec, executor.executor.into(), executor.adapter.as_deref(), &mut |event| {
-            progress.watch(event)
-        })?;
+        let log = driver::run_headless(
+            spec,
+            executor.executor.into(),
+            executor.adapter.as_deref(),
+            &mut |event| progress.watch(event),
+        )?;
         if interrupt::asked() {
             anyhow::bail!("stopped");
         }

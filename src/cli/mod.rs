@@ -151,6 +151,7 @@ type Ending = Result<Outcome, String>;
 
 /// The program.
 pub fn main() -> ExitCode {
+    hush_wayland();
     log_to_stderr();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -206,6 +207,15 @@ fn usage_line(error: &clap::Error) -> String {
 fn say(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// libwayland, which graphics drivers load even where nothing is shown, prints a line of its own
+/// when this variable is missing, as it is on servers and in containers.
+fn hush_wayland() {
+    if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // SAFETY: the program's first act: no other thread exists that could read the environment.
+        unsafe { std::env::set_var("XDG_RUNTIME_DIR", std::env::temp_dir()) };
+    }
 }
 
 /// Silent unless PLATEAU_LOG asks for more (`PLATEAU_LOG=plateau=debug`).

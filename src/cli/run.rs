@@ -19,10 +19,11 @@ pub fn run(arguments: &RunArguments, quiet: bool) -> Ending {
     let stopwatch = Stopwatch::start();
     let mut progress = Progress::new(&spec.scenario, quiet);
     let executor = &arguments.executor;
-    let log = driver::run_headless(&spec, executor.executor.into(), executor.adapter.as_deref(), &mut |event| {
-        progress.watch(event)
-    })
-    .map_err(|error| format!("{error:#}"))?;
+    let log =
+        driver::run_headless(&spec, executor.executor.into(), executor.adapter.as_deref(), &mut |event| {
+            progress.watch(event)
+        })
+        .map_err(|error| format!("{error:#}"))?;
     drop(progress);
     let interrupted = interrupt::asked();
     let kept = folder.map(|folder| folder.keep(&log)).transpose()?;

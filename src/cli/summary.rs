@@ -15,9 +15,12 @@ pub fn lines(log: &RunLog) -> Vec<String> {
     let members = spec.ensemble.members;
     let mut lines = vec![
         format!("{}  {title}", spec.scenario),
-        format!("  executor  {} ({}) {}", header.executor.kind, header.executor.device, header.executor.backend)
-            .trim_end()
-            .to_owned(),
+        format!(
+            "  executor  {} ({}) {}",
+            header.executor.kind, header.executor.device, header.executor.backend
+        )
+        .trim_end()
+        .to_owned(),
         format!(
             "  steps     {} of {}, {members} seed{} from {}",
             log.last_step(),
@@ -41,7 +44,8 @@ fn metric_lines(metric: &Metric, log: &RunLog) -> Vec<String> {
         .filter_map(|index| {
             let first = end_of(metric, index, log, 0)?;
             let last = end_of(metric, index, log, log.steps.len() - 1)?;
-            let name = if width == 1 { metric.info.name.clone() } else { format!("{}[{index}]", metric.info.name) };
+            let name =
+                if width == 1 { metric.info.name.clone() } else { format!("{}[{index}]", metric.info.name) };
             Some(format!("  {name:<9} {first} -> {last}"))
         })
         .chain((width > SHOWN).then(|| format!("  ... {} more", width - SHOWN)))
@@ -58,6 +62,7 @@ fn end_of(metric: &Metric, index: usize, log: &RunLog, row: usize) -> Option<Str
     let band = bands::band(&one, 0, steps, 1);
     let Some((_, median)) = band.line.first() else { return Some("not finite".to_owned()) };
     Some(match band.range.first() {
+        Some((_, low, high)) if figures(*low) == figures(*high) => figures(*median),
         None => figures(*median),
         Some((_, low, high)) => {
             let [from, to] = QUANTILES.map(|q| (100.0 * q).round());

@@ -298,7 +298,9 @@ impl Session {
 
     fn add_picture(&self, batch: &mut Batch, expects: &mut Vec<Expect>) {
         let Some(watch) = &self.watch else { return };
-        let Some(source) = self.program.pictures.iter().find(|source| source.name == watch.what) else { return };
+        let Some(source) = self.program.pictures.iter().find(|source| source.name == watch.what) else {
+            return;
+        };
         let member = watch.member.min(self.spec.ensemble.members - 1);
         push_run(batch, &source.refresh);
         let range = (0, source.shape.iter().product::<usize>() as u32);
@@ -322,7 +324,8 @@ impl Session {
                     self.receive_rows(&rows, values, events);
                 }
                 Expect::Checkpoint { step, time, tensors } => {
-                    let state = self.program.state.iter().copied().zip(words.by_ref().take(tensors)).collect();
+                    let state =
+                        self.program.state.iter().copied().zip(words.by_ref().take(tensors)).collect();
                     self.checkpoint = Checkpoint { step, time, state };
                 }
                 Expect::Picture { watch, step, shape } => {
@@ -375,7 +378,8 @@ impl Session {
             index -= metric.width;
         }
         let step = rows.steps[row];
-        let text = format!("{name} of member {member} is not finite from step {step} on: the run has diverged");
+        let text =
+            format!("{name} of member {member} is not finite from step {step} on: the run has diverged");
         events.push(Event::Notice(Notice { level: Level::Warning, step, text }));
     }
 }

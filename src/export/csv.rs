@@ -55,8 +55,7 @@ pub fn read(log: &mut RunLog, rows: usize, input: impl Read) -> Result<(), Strin
     if rows.checked_mul(per_row * 4).is_none_or(|bytes| bytes as u64 > MAX_HISTORY) {
         return Err(format!("{rows} rows of {per_row} values are more than a run may have"));
     }
-    let mut reader =
-        ReaderBuilder::new().has_headers(false).from_reader(LineLimit { inner: input, run: 0 });
+    let mut reader = ReaderBuilder::new().has_headers(false).from_reader(LineLimit { inner: input, run: 0 });
     let mut lines = Lines { record: StringRecord::new(), line: 0, reader: &mut reader };
     match lines.next()? {
         Some(header) if header.iter().eq(COLUMNS) => {}
@@ -146,9 +145,8 @@ impl<R: Read> Lines<'_, R> {
 
     fn parse<T: std::str::FromStr>(&self, column: usize) -> Result<T, String> {
         let text = self.record.get(column).unwrap_or_default();
-        text.parse().map_err(|_| {
-            format!("line {}: {} `{}` is not a number", self.line, COLUMNS[column], shown(text))
-        })
+        text.parse()
+            .map_err(|_| format!("line {}: {} `{}` is not a number", self.line, COLUMNS[column], shown(text)))
     }
 }
 

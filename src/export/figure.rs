@@ -60,9 +60,8 @@ pub fn paint<B: DrawingBackend>(backend: B, log: &RunLog, theory: &Overlay) -> R
 /// The text of a bitmap needs a font of our own: the one the window uses.
 fn fonts() -> Result<(), String> {
     static REGISTERED: OnceLock<bool> = OnceLock::new();
-    let done = REGISTERED.get_or_init(|| {
-        register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT).is_ok()
-    });
+    let done = REGISTERED
+        .get_or_init(|| register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT).is_ok());
     if *done { Ok(()) } else { Err("the built-in font cannot be read".to_owned()) }
 }
 
@@ -132,7 +131,10 @@ struct Panel<'a> {
 impl<'a> Panel<'a> {
     fn new(log: &RunLog, overlay: &'a Overlay, metric: &Metric, scale: Scale) -> Self {
         let width = metric.info.width;
-        let unit = if metric.info.unit.is_empty() { String::new() } else { format!(" [{}]", metric.info.unit) };
+        let unit = match metric.info.unit.as_str() {
+            "" | "1" => String::new(),
+            unit => format!(" [{unit}]"),
+        };
         let colours = (0..width).map(|index| if width == 1 { INK } else { colour(index, width) }).collect();
         let theory = overlay
             .curves
@@ -180,7 +182,9 @@ fn paint_panel<B: DrawingBackend>(area: &Area<B>, panel: &Panel<'_>) -> Drawn<B>
     let mut builder = ChartBuilder::on(area);
     builder.x_label_area_size(44).y_label_area_size(84).margin(8);
     match panel.scale {
-        Scale::Linear => paint_chart(builder.build_cartesian_2d(0.0..panel.steps, low..high)?, panel, low, high),
+        Scale::Linear => {
+            paint_chart(builder.build_cartesian_2d(0.0..panel.steps, low..high)?, panel, low, high)
+        }
         Scale::Log => paint_chart(
             builder.build_cartesian_2d(0.0..panel.steps, (low..high).log_scale())?,
             panel,
@@ -307,7 +311,10 @@ mod tests {
 
     #[test]
     fn tick_numbers_are_short() {
-        assert_eq!(["0", "0.5", "4", "1e-5"], [0.0, 0.5, 4.0, 1e-5].map(short).each_ref().map(String::as_str));
+        assert_eq!(
+            ["0", "0.5", "4", "1e-5"],
+            [0.0, 0.5, 4.0, 1e-5].map(short).each_ref().map(String::as_str)
+        );
     }
 
     #[test]

@@ -91,11 +91,8 @@ pub fn read(text: &str) -> Result<(RunLog, usize), String> {
     }
     check_metrics(&run.metrics)?;
     let members = run.spec.ensemble.members as usize;
-    let metrics = run
-        .metrics
-        .iter()
-        .map(|info| Metric { info: info.clone(), members, values: Vec::new() })
-        .collect();
+    let metrics =
+        run.metrics.iter().map(|info| Metric { info: info.clone(), members, values: Vec::new() }).collect();
     let header = Header {
         spec: run.spec,
         executor: run.executor,

@@ -26,7 +26,7 @@ pub fn apply(spec: &Spec, assignment: &str) -> Result<Spec, String> {
     }
     set(&mut table, path, text.trim())?;
     Value::Table(table).try_into().map_err(|error: ::toml::de::Error| {
-        format!("{path}: {} in `{}`", one_line(error.message()), shown(text.trim()))
+        format!("{path}={}: {}", shown(text.trim()), one_line(error.message()))
     })
 }
 

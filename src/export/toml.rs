@@ -90,5 +90,9 @@ fn key_position(text: &str, key: &str) -> Option<usize> {
 /// A library's message on one line, and no longer than a terminal bears.
 pub(crate) fn one_line(message: &str) -> String {
     let joined = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    if joined.chars().count() > 300 { joined.chars().take(297).chain("...".chars()).collect() } else { joined }
+    if joined.chars().count() > 300 {
+        joined.chars().take(297).chain("...".chars()).collect()
+    } else {
+        joined
+    }
 }

@@ -103,10 +103,15 @@ pub async fn open(wanted: Option<&str>, largest: u64) -> Result<Opened, Executor
     };
     let adapter = adapters.iter().find(named).ok_or_else(|| not_found(wanted, &adapters))?;
     let required_limits = limits(&adapter.limits(), largest)?;
-    let descriptor =
-        wgpu::DeviceDescriptor { label: Some("engine"), required_limits, ..wgpu::DeviceDescriptor::default() };
-    let (device, queue) =
-        adapter.request_device(&descriptor).await.map_err(|error| ExecutorError::Refused(error.to_string()))?;
+    let descriptor = wgpu::DeviceDescriptor {
+        label: Some("engine"),
+        required_limits,
+        ..wgpu::DeviceDescriptor::default()
+    };
+    let (device, queue) = adapter
+        .request_device(&descriptor)
+        .await
+        .map_err(|error| ExecutorError::Refused(error.to_string()))?;
     let troubles = Troubles::default();
     watch(&device, &troubles);
     Ok(Opened { description: describe(&adapter.get_info()), device, queue, troubles })
@@ -142,7 +147,9 @@ fn limits(offered: &wgpu::Limits, largest: u64) -> Result<wgpu::Limits, Executor
 /// Errors and loss are noted, never a panic.
 fn watch(device: &wgpu::Device, troubles: &Troubles) {
     let lost = troubles.clone();
-    device.set_device_lost_callback(move |reason, message| lost.lost(format!("{reason:?} {message}").trim().to_owned()));
+    device.set_device_lost_callback(move |reason, message| {
+        lost.lost(format!("{reason:?} {message}").trim().to_owned())
+    });
     let errors = troubles.clone();
     device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
         let text = error.to_string().lines().collect::<Vec<_>>().join(" ");

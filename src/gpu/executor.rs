@@ -158,7 +158,8 @@ impl Executor for GpuExecutor {
             self.opened.queue.write_buffer(&self.buffers[tensor.0 as usize], 0, bytes);
         }
         let Opened { device, queue, troubles, .. } = &self.opened;
-        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("batch") });
+        let mut encoder =
+            device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("batch") });
         self.encode(&batch, &mut encoder);
         let staged = self.ring.stage(device, &mut encoder, &self.tensors, &self.buffers, &batch.readbacks);
         let submission = queue.submit([encoder.finish()]);

@@ -97,5 +97,6 @@ fn bind_group_layout(device: &wgpu::Device, label: &str, entry: &Entry) -> wgpu:
     for (i, writes) in entry.writes.iter().enumerate() {
         entries.push(buffer(i as u32 + 1, wgpu::BufferBindingType::Storage { read_only: !writes }, false));
     }
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries })
+    device
+        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries })
 }

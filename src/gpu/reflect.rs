@@ -64,7 +64,8 @@ pub fn entry(shader: &Shader, name: &str) -> Result<Entry, String> {
     let TypeInner::Struct { members, span } = &ty.inner else {
         return Err(format!("{name}: the uniform is not a struct"));
     };
-    let field = |member: &naga::StructMember| (member.name.clone().unwrap_or_default(), member.offset as usize);
+    let field =
+        |member: &naga::StructMember| (member.name.clone().unwrap_or_default(), member.offset as usize);
     Ok(Entry {
         workgroup_size: module.entry_points[at].workgroup_size,
         writes: storage.iter().map(|(_, writes)| *writes).collect(),

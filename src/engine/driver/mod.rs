@@ -63,7 +63,9 @@ fn serve(inbox: &Receiver<Command>, outbox: &Sender<Event>, wake: &impl Fn()) {
     let mut rest = Rest::Idle;
     while !runner.quitting() {
         let command = match rest {
-            Rest::None => inbox.try_recv().map_err(|error| error == std::sync::mpsc::TryRecvError::Disconnected),
+            Rest::None => {
+                inbox.try_recv().map_err(|error| error == std::sync::mpsc::TryRecvError::Disconnected)
+            }
             Rest::Seconds(seconds) => receive(inbox, seconds),
             Rest::Idle if owed => receive(inbox, FRAME),
             Rest::Idle => inbox.recv().map_err(|_| true),

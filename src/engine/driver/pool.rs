@@ -94,7 +94,9 @@ impl Pool {
             Ok(gpu) => gpu,
             // An adapter that was asked for by name must be there.
             Err(error) if adapter.is_some() => return Err(error),
-            Err(error) => return Ok(Equipped { kind: ExecutorChoice::Cpu, reason: format!("no GPU: {error}") }),
+            Err(error) => {
+                return Ok(Equipped { kind: ExecutorChoice::Cpu, reason: format!("no GPU: {error}") });
+            }
         };
         let cpu_rate = trial(session)?;
         let cpu = session.restart(gpu);

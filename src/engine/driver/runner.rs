@@ -139,10 +139,8 @@ impl Runner {
         if self.run.as_ref().is_some_and(|run| run.adapter == adapter) {
             self.retire();
         }
-        let equipped = self
-            .pool
-            .equip(&mut session, choice, adapter.as_deref())
-            .map_err(|error| error.to_string())?;
+        let equipped =
+            self.pool.equip(&mut session, choice, adapter.as_deref()).map_err(|error| error.to_string())?;
         self.retire();
         let mut header = session.header(memory);
         header.executor.reason.clone_from(&equipped.reason);
