@@ -7,14 +7,14 @@ struct GaussianFillArgs {
     seed: u32,
     stream: u32,
     step: u32,
-    std: f32,
+    deviation: f32,
 }
 
 @group(0) @binding(0) var<uniform> args: GaussianFillArgs;
 @group(0) @binding(1) var<storage, read> ids: array<u32>;
 @group(0) @binding(2) var<storage, read_write> out: array<f32>;
 
-// out[i] = std * N(0, 1) for i < len, key (seed, stream, step), counter (member id, i). Overwrites.
+// out[i] = deviation * N(0, 1) for i < len, key (seed, stream, step), counter (member id, i). Overwrites.
 @compute @workgroup_size(64)
 fn gaussian_fill(@builtin(global_invocation_id) id: vec3u) {
     if id.x >= args.len {
@@ -22,5 +22,5 @@ fn gaussian_fill(@builtin(global_invocation_id) id: vec3u) {
     }
     let key = stream_key(args.seed, args.stream, args.step);
     let bits = threefry(key, vec2u(ids[id.z], id.x));
-    out[id.z * args.stride + args.offset + id.x] = args.std * gaussian(bits);
+    out[id.z * args.stride + args.offset + id.x] = args.deviation * gaussian(bits);
 }

@@ -45,11 +45,11 @@ pub fn gaussian_fill<S: Scalar>(call: &mut Call<'_, S>) {
     call.put_floats(1, out);
 }
 
-/// `out[i] = std * N(0, 1)`, a function of (seed, stream, step; id, i).
+/// `out[i] = deviation * N(0, 1)`, a function of (seed, stream, step; id, i).
 fn fill<S: Scalar>(u: &GaussianFillArgs, id: u32, out: &mut [S]) {
     let key = stream_key(u.seed, u.stream, u.step);
-    let std = S::of(f64::from(u.std));
+    let deviation = S::of(f64::from(u.deviation));
     for (i, value) in out.iter_mut().enumerate() {
-        *value = std * gaussian::<S>(threefry(key, [id, i as u32]));
+        *value = deviation * gaussian::<S>(threefry(key, [id, i as u32]));
     }
 }

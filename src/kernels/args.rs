@@ -51,9 +51,9 @@ args! {
     CounterAdvanceArgs for "counter_advance" { step: u32, slot: u32 }
 }
 args! {
-    /// `len` draws of `std * N(0, 1)`.
+    /// `len` draws of `deviation * N(0, 1)`.
     GaussianFillArgs for "gaussian_fill" {
-        offset: u32, stride: u32, len: u32, seed: u32, stream: u32, step: u32, std: f32,
+        offset: u32, stride: u32, len: u32, seed: u32, stream: u32, step: u32, deviation: f32,
     }
 }
 args! {

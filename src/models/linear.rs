@@ -369,7 +369,7 @@ fn random_start(spec: &Spec, linear: &Linear, net: &Net) -> Recording {
         seed: spec.seed,
         stream: stream::START,
         step: 0,
-        std: (-linear.tau).exp() as f32,
+        deviation: (-linear.tau).exp() as f32,
     };
     recording.dispatch(args, &[], &[net.ids, net.params], [len, 1]);
     recording

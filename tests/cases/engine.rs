@@ -117,13 +117,12 @@ fn a_change_of_eta_is_stamped_and_acts() {
         }
         Vec::new()
     };
-    let log =
-        run_commands(&spec, ExecutorChoice::Cpu, None, &mut change, &mut |_| ControlFlow::Continue(())).unwrap();
+    let log = run_commands(&spec, ExecutorChoice::Cpu, None, &mut change, &mut |_| ControlFlow::Continue(()))
+        .unwrap();
     let [intervention] = log.interventions[..] else { panic!("{:?}", log.interventions) };
     let row = log.steps.iter().position(|step| *step >= intervention.step).unwrap();
-    let per_step = |row: usize| {
-        (log.times[row + 1] - log.times[row]) / (log.steps[row + 1] - log.steps[row]) as f64
-    };
+    let per_step =
+        |row: usize| (log.times[row + 1] - log.times[row]) / (log.steps[row + 1] - log.steps[row]) as f64;
     assert!((per_step(0) - 0.02).abs() < 1e-9 && (per_step(row) - 0.001).abs() < 1e-9);
 }
 
@@ -132,7 +131,11 @@ fn divergence_is_said_by_name() {
     let mut spec = spec(3, 2, 200);
     spec.training.eta = 5.0;
     let log = run(&spec, ExecutorChoice::Cpu);
-    assert!(log.notices.iter().any(|n| n.text.contains("loss of member 0 is not finite")), "{:?}", log.notices);
+    assert!(
+        log.notices.iter().any(|n| n.text.contains("loss of member 0 is not finite")),
+        "{:?}",
+        log.notices
+    );
 }
 
 /// The gradients of whole networks against central differences, all in f64.
@@ -174,7 +177,10 @@ fn gradients_agree_with_finite_differences() {
             let up = loss(&at);
             at[i] = start[i] - h;
             let difference = (up - loss(&at)) / (2.0 * h);
-            assert!((gradient - difference).abs() < 1e-7 * (1.0 + gradient.abs()), "depth {depth}, entry {i}");
+            assert!(
+                (gradient - difference).abs() < 1e-7 * (1.0 + gradient.abs()),
+                "depth {depth}, entry {i}"
+            );
         }
     }
 }

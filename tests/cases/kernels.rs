@@ -1,8 +1,8 @@
 //! Every kernel on the device against its twin in f64, on random shapes; and the twins' own oracles.
 
 use crate::support::{floats, gpu, run_once};
-use plateau::cpu::random::{gaussian, threefry};
 use plateau::cpu::CpuExecutor;
+use plateau::cpu::random::{gaussian, threefry};
 use plateau::kernels::args::*;
 use plateau::kernels::{KERNELS, Kernel, Op, Recording, Role, Tensor, TensorId, Tensors, Words};
 use rand::rngs::SmallRng;
@@ -103,7 +103,7 @@ fn case(kernel: &Kernel, seed: u64, members: u32) -> Case {
             let ids = m.integers("ids", &[seed as u32]);
             let out = m.floats("out", len + offset + 3, false);
             let stride = len + offset + 3;
-            let args = GaussianFillArgs { offset, stride, len, seed: 11, stream: 2, step: 3, std: 0.3 };
+            let args = GaussianFillArgs { offset, stride, len, seed: 11, stream: 2, step: 3, deviation: 0.3 };
             r.dispatch(args, &[], &[ids, out], [len, 1]);
             m.case(r, &[out])
         }
@@ -193,7 +193,8 @@ fn matmul_case(mut m: Maker, mut r: Recording, seed: u64) -> Case {
 /// Largest |gpu - f64 twin| over its bound; at most 1 where they agree.
 ///
 /// The bound of a value is 32 eps times what the twin gives for the absolute values of all inputs
-/// (for a product sum |a||b|), which no cancellation can make small.
+/// (for a product sum |a||b|), which no cancellation can make small; 64 times that for Gaussians,
+/// since WGSL promises no more of a cosine than 2^-11 (adapters seen so far keep to 2^-20).
 fn disagreement(case: &Case) -> Option<f64> {
     let mut gpu = gpu()?;
     let recording = Arc::new(case.recording.clone());
@@ -203,6 +204,8 @@ fn disagreement(case: &Case) -> Option<f64> {
     };
     let exact = twin(&case.uploads, &recording);
     let scale = twin(&absolute(&case.uploads), &Arc::new(positive(&case.recording)));
+    let Op::Dispatch(dispatch) = &case.recording.ops[0];
+    let eps = f64::from(f32::EPSILON) * if dispatch.kernel.name == "gaussian_fill" { 2048.0 } else { 32.0 };
     let mut worst: f64 = 0.0;
     for ((ours, exact), scale) in ours.iter().zip(&exact).zip(&scale) {
         if let (Words::Integers(ours), Words::Integers(exact)) = (ours, exact) {
@@ -210,7 +213,7 @@ fn disagreement(case: &Case) -> Option<f64> {
             continue;
         }
         for ((&ours, &exact), &scale) in floats(ours).iter().zip(floats(exact)).zip(floats(scale)) {
-            let bound = 32.0 * f64::from(f32::EPSILON) * f64::from(scale.abs().max(1e-3));
+            let bound = eps * f64::from(scale.abs().max(1e-3));
             let error = f64::from(ours - exact).abs() / bound;
             worst = if error.is_nan() { f64::INFINITY } else { worst.max(error) };
         }

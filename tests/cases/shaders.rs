@@ -15,8 +15,9 @@ fn variants() -> impl Iterator<Item = (&'static Kernel, &'static Variant)> {
 /// Every subset of a kernel's flags.
 fn flag_sets(kernel: &Kernel) -> impl Iterator<Item = Vec<&'static str>> {
     let flags = kernel.flags;
-    (0..1u32 << flags.len())
-        .map(move |set| flags.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1).map(|(_, f)| *f).collect())
+    (0..1u32 << flags.len()).map(move |set| {
+        flags.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1).map(|(_, f)| *f).collect()
+    })
 }
 
 #[test]
@@ -46,7 +47,8 @@ fn every_entry_point_has_a_row() {
 #[test]
 fn layouts_agree_with_the_structs() {
     for (kernel, variant) in variants() {
-        let shader = reflect::parse(reflect::source(kernel)).unwrap_or_else(|e| panic!("{}: {e}", kernel.name));
+        let shader =
+            reflect::parse(reflect::source(kernel)).unwrap_or_else(|e| panic!("{}: {e}", kernel.name));
         let entry = reflect::entry(&shader, variant.entry).unwrap();
         assert_eq!(entry.args_name, kernel.args.name);
         let ours: Vec<_> = kernel.args.fields.iter().map(|(name, at)| ((*name).to_owned(), *at)).collect();
