@@ -203,7 +203,7 @@ fn disagreement(case: &Case) -> Option<f64> {
         run_once(&mut CpuExecutor::<f64>::new(), &case.tensors, uploads, recording, &case.outputs)
     };
     let exact = twin(&case.uploads, &recording);
-    let scale = twin(&absolute(&case.uploads), &Arc::new(positive(&case.recording)));
+    let scale = twin(&absolute(&case.uploads, &case.tensors), &Arc::new(positive(&case.recording)));
     let Op::Dispatch(dispatch) = &case.recording.ops[0];
     let eps = f64::from(f32::EPSILON) * if dispatch.kernel.name == "gaussian_fill" { 2048.0 } else { 32.0 };
     let mut worst: f64 = 0.0;
@@ -221,12 +221,16 @@ fn disagreement(case: &Case) -> Option<f64> {
     Some(worst)
 }
 
-fn absolute(uploads: &[(TensorId, Words)]) -> Vec<(TensorId, Words)> {
-    let absolute = |words: &Words| match words {
-        Words::Floats(values) => Words::Floats(values.iter().map(|value| value.abs()).collect()),
+/// All values positive, but for the schedule, which the updates subtract with.
+fn absolute(uploads: &[(TensorId, Words)], tensors: &Tensors) -> Vec<(TensorId, Words)> {
+    let absolute = |tensor: TensorId, words: &Words| match words {
+        Words::Floats(values) => {
+            let sign = if tensors.get(tensor).name == "rows" { -1.0 } else { 1.0 };
+            Words::Floats(values.iter().map(|value| sign * value.abs()).collect())
+        }
         other => other.clone(),
     };
-    uploads.iter().map(|(tensor, words)| (*tensor, absolute(words))).collect()
+    uploads.iter().map(|(tensor, words)| (*tensor, absolute(*tensor, words))).collect()
 }
 
 /// The same with the sign taken off `beta`, the one negative factor of the cases.
