@@ -7,7 +7,7 @@ use super::clock::Stopwatch;
 use super::pool::{self, Equipped, Pool};
 use crate::engine::admit::admit;
 use crate::engine::executor::ExecutorError;
-use crate::engine::protocol::{Command, Event, ExecutorChoice, Level, Notice, State, Status};
+use crate::engine::protocol::{Command, Event, ExecutorChoice, Level, Notice, State, Status, Watch};
 use crate::engine::session::{Advance, Session};
 use crate::spec::Spec;
 use std::collections::VecDeque;
@@ -46,6 +46,8 @@ pub struct Runner {
     /// Seconds a submit should take.
     target: f64,
     speed: Option<f64>,
+    /// What the front end looks at: kept from run to run.
+    watch: Option<Watch>,
     quit: bool,
     clock: Stopwatch,
 }
@@ -80,6 +82,7 @@ impl Runner {
             events: Vec::new(),
             target,
             speed: None,
+            watch: None,
             quit: false,
             clock: Stopwatch::start(),
         }
@@ -114,15 +117,22 @@ impl Runner {
             }
             (Command::Change(change), Some(run)) => run.session.change(change),
             (Command::LoseDevice, Some(run)) => run.session.executor().lose(),
-            (Command::Watch(watch), Some(run)) => {
-                run.session.watch(watch);
-                match run.session.refresh_picture() {
-                    Ok(true) => run.submitted.push_back((0, self.clock.seconds())),
-                    Ok(false) => {}
-                    Err(error) => self.recover(&error),
-                }
+            (Command::Watch(watch), _) => {
+                self.watch = watch;
+                self.refresh();
             }
             _ => {}
+        }
+    }
+
+    /// Asks for the watched picture at once, so that a run that stands still shows it too.
+    fn refresh(&mut self) {
+        let Some(run) = &mut self.run else { return };
+        run.session.watch(self.watch.clone());
+        match run.session.refresh_picture() {
+            Ok(true) => run.submitted.push_back((0, self.clock.seconds())),
+            Ok(false) => {}
+            Err(error) => self.recover(&error),
         }
     }
 
@@ -142,6 +152,7 @@ impl Runner {
         let equipped =
             self.pool.equip(&mut session, choice, adapter.as_deref()).map_err(|error| error.to_string())?;
         self.retire();
+        session.watch(self.watch.clone());
         let mut header = session.header(memory);
         header.executor.reason.clone_from(&equipped.reason);
         self.events.push(Event::Started(Box::new(header)));
