@@ -1,1 +1,6 @@
-//! Pure functions on arrays: fits, confidence intervals, turning points, decimation for plots. Imports nothing of ours.
+//! Pure functions on arrays: statistics over seeds, crossings, plateaus, decimation. Imports nothing of ours.
+
+pub mod crossing;
+pub mod decimate;
+pub mod plateau;
+pub mod stats;
