@@ -4,7 +4,11 @@
 mod engine;
 #[path = "cases/kernels.rs"]
 mod kernels;
+#[path = "cases/saxe.rs"]
+mod saxe;
 #[path = "cases/shaders.rs"]
 mod shaders;
 #[path = "cases/support.rs"]
 mod support;
+#[path = "cases/theory.rs"]
+mod theory;
