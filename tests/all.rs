@@ -2,6 +2,8 @@
 
 #[path = "cases/engine.rs"]
 mod engine;
+#[path = "cases/golden_linear.rs"]
+mod golden_linear;
 #[path = "cases/kernels.rs"]
 mod kernels;
 #[path = "cases/saxe.rs"]

@@ -3,8 +3,9 @@
 use crate::support::{floats, gpu, run_once};
 use plateau::cpu::CpuExecutor;
 use plateau::cpu::random::{gaussian, threefry};
+use plateau::engine::executor::{Executor, ExecutorError};
 use plateau::kernels::args::*;
-use plateau::kernels::{KERNELS, Kernel, Op, Recording, Role, Tensor, TensorId, Tensors, Words};
+use plateau::kernels::{Batch, KERNELS, Kernel, Op, Recording, Role, Tensor, TensorId, Tensors, Words};
 use rand::rngs::SmallRng;
 use rand::{Rng, RngExt, SeedableRng};
 use std::sync::Arc;
@@ -334,4 +335,22 @@ fn replace(recording: &mut Recording, kernel: &'static Kernel) {
     for Op::Dispatch(dispatch) in &mut recording.ops {
         dispatch.kernel = kernel;
     }
+}
+
+/// What a device refuses is an error that says so, not a panic; the device stays usable.
+#[test]
+fn a_refused_dispatch_is_an_error() {
+    let Ok(mut own) = plateau::gpu::GpuExecutor::open(None, 1 << 20) else { return };
+    let mut tensors = Tensors::new(1);
+    let counters = tensors.integers("counters", Role::Settings, 4);
+    own.load(&tensors).unwrap();
+    let mut wrong = Recording::new("wrong");
+    wrong.dispatch(CounterAdvanceArgs { step: 1, slot: 0 }, &[], &[counters, counters], [1, 1]);
+    let runs = vec![(Arc::new(wrong), 1)];
+    let refused = own.submit(Batch { runs, ..Batch::default() });
+    assert!(matches!(refused, Err(ExecutorError::Refused(_))), "{refused:?}");
+    let case = case(plateau::kernels::find("axpby").unwrap(), 1, 2);
+    let recording = Arc::new(case.recording.clone());
+    let out = run_once(&mut own, &case.tensors, &case.uploads, &recording, &case.outputs);
+    assert!(floats(&out[0]).iter().all(|value| value.is_finite()));
 }
