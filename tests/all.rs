@@ -1,7 +1,11 @@
 //! One binary for all integration tests, so that the library links once.
 
+#[path = "cases/cli.rs"]
+mod cli;
 #[path = "cases/engine.rs"]
 mod engine;
+#[path = "cases/export.rs"]
+mod export;
 #[path = "cases/kernels.rs"]
 mod kernels;
 #[path = "cases/shaders.rs"]
