@@ -12,3 +12,5 @@ mod kernels;
 mod shaders;
 #[path = "cases/support.rs"]
 mod support;
+#[path = "cases/tidy.rs"]
+mod tidy;

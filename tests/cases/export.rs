@@ -14,7 +14,7 @@ pub fn spec(members: u32, d: usize) -> Spec {
         scenario: "saxe".into(),
         seed: 7,
         ensemble: Ensemble { members },
-        training: Training { eta: 0.1 + 0.2, steps: 1_000 },
+        training: Training { eta: (0.1 + 0.2) / 100.0, steps: 1_000 },
         measure: Measure { every: 10 },
         model: Model::Linear(Linear {
             spectrum: (0..d).map(|i| 4.0 * 0.7_f64.powi(i as i32)).collect(),
@@ -189,7 +189,7 @@ fn a_corrupt_csv_is_named_by_line() {
             lines.join("\n")
         }
     };
-    let cases: [(String, &str); 10] = [
+    let cases: [(String, &str); 11] = [
         (complaint(|_| String::new()), "line 1: the header"),
         (complaint(line(1, "step,time,member,metric,index")), "line 1: the header"),
         (complaint(line(4, "0,0.0,0,sigma,1,abc")), "line 4: value `abc` is not a number"),
@@ -198,10 +198,11 @@ fn a_corrupt_csv_is_named_by_line() {
             complaint(line(4, "0,0.0,7,sigma,1,1.0")),
             "line 4: member 0, metric sigma, index 1 should stand here",
         ),
-        (complaint(line(9, "0,0.0,0,loss,0,1.0")), "line 9: step 0 after step 0"),
+        (complaint(line(8, "0,0.0,0,loss,0,1.0")), "line 8: step 0 after step 0"),
+        (complaint(line(9, "11,0.0,0,sigma,0,1.0")), "line 9: step 11 at time 0 within the row of step 10"),
         (complaint(line(4, "-5,0.0,0,sigma,1,1.0")), "line 4: step `-5` is not a number"),
         (complaint(line(2, "0,inf,0,loss,0,1.0")), "line 2: time inf is not finite"),
-        (complaint(|text| text[..text.len() - 60].to_owned()), "line 17"),
+        (complaint(|text| text[..text.len() - 60].to_owned()), "line 18: 4 fields"),
         (complaint(|text| format!("{text}30,9.9,0,loss,0,1.0\n")), "line 20: more than the 3 rows"),
     ];
     for (said, expected) in cases {
