@@ -246,7 +246,7 @@ fn clocks_and_threads(source: &Source) -> Vec<String> {
     if within(source, &["src/engine/driver"]) {
         return Vec::new();
     }
-    let mut list = vec!["Instant", "SystemTime", "web_time", "thread", "rayon"];
+    let mut list = vec!["Instant", "SystemTime", "web_time", "std::thread", "thread::spawn", "rayon"];
     if within(source, &["src/cpu/"]) {
         list.pop();
     }
@@ -260,6 +260,7 @@ fn clocks_and_threads_are_in_the_driver_only() {
         ("src/gpu/x.rs", "use web_time::SystemTime;"),
         ("src/cpu/x.rs", "std::thread::spawn(f);"),
         ("src/models/x.rs", "use rayon::prelude::*;"),
+        ("src/export/x.rs", "use std::thread;"),
     ];
     let innocent = [
         ("src/cpu/x.rs", "use rayon::prelude::*;"),
