@@ -1,7 +1,11 @@
 //! One binary for all integration tests, so that the library links once.
 
+#[path = "cases/cli.rs"]
+mod cli;
 #[path = "cases/engine.rs"]
 mod engine;
+#[path = "cases/export.rs"]
+mod export;
 #[path = "cases/golden_linear.rs"]
 mod golden_linear;
 #[path = "cases/kernels.rs"]
@@ -14,3 +18,5 @@ mod shaders;
 mod support;
 #[path = "cases/theory.rs"]
 mod theory;
+#[path = "cases/tidy.rs"]
+mod tidy;

@@ -103,6 +103,12 @@ pub fn human_bytes(bytes: u128) -> String {
     }
 }
 
+/// The next number with two significant digits.
+fn round_up(value: u128) -> u128 {
+    let unit = 10_u128.pow(value.max(1).ilog10().saturating_sub(1));
+    value.next_multiple_of(unit)
+}
+
 fn refuse<T>(path: &str, reason: String) -> Result<T, Refusal> {
     Err(Refusal { path: path.to_owned(), reason })
 }
@@ -177,12 +183,14 @@ fn check_history(spec: &Spec) -> Result<(), Refusal> {
     if bytes <= u128::from(MAX_HISTORY) {
         return Ok(());
     }
-    let factor = bytes / u128::from(MAX_HISTORY) + 1;
-    let enough = u128::from(spec.measure.every) * factor;
+    // All but the first and the last row come every so many steps. The widest row allowed is
+    // about a megabyte, so there is room for many.
+    let affordable = u128::from(MAX_HISTORY) / (bytes / u128::from(rows)) - 2;
+    let enough = round_up(u128::from(spec.training.steps).div_ceil(affordable));
     refuse(
         "measure.every",
         format!(
-            "{rows} rows of {} members would take {}, the limit is {}: raise measure.every to about {enough}",
+            "{rows} rows of {} members would take {}, the limit is {}: raise measure.every to {enough}",
             spec.ensemble.members,
             human_bytes(bytes),
             human_bytes(u128::from(MAX_HISTORY)),

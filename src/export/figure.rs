@@ -12,12 +12,14 @@ use crate::scenarios::{self, Overlay};
 use crate::spec::Model;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{Ranged, ValueFormatter};
+use plotters::coord::types::RangedCoordf64;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::register_font;
+use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Width and height in pixels.
+/// Width and height in units; a picture of scale `n` has `n` pixels a unit.
 pub const SIZE: (u32, u32) = (1200, 900);
 
 /// Bins of rows along the horizontal axis.
@@ -46,15 +48,22 @@ pub fn theory(log: &RunLog) -> Overlay {
     scenario.map_or_else(Overlay::default, |scenario| (scenario.overlay)(log))
 }
 
-/// Draws the figure on any backend of size [`SIZE`].
+/// Draws the figure on any backend of `scale` times [`SIZE`].
 ///
 /// # Errors
 /// One line, if the backend fails or the log has no run.
-pub fn paint<B: DrawingBackend>(backend: B, log: &RunLog, theory: &Overlay) -> Result<(), String> {
+pub fn paint<B: DrawingBackend>(
+    backend: B,
+    scale: u32,
+    log: &RunLog,
+    theory: &Overlay,
+) -> Result<(), String> {
     fonts()?;
     let header = log.header.as_ref().ok_or("there is no run to draw")?;
     let root = backend.into_drawing_area();
-    paint_all(&root, header, log, theory).and_then(|()| root.present()).map_err(|error| error.to_string())
+    paint_all(&root, Pen(scale), header, log, theory)
+        .and_then(|()| root.present())
+        .map_err(|error| error.to_string())
 }
 
 /// The text of a bitmap needs a font of our own: the one the window uses.
@@ -65,22 +74,50 @@ fn fonts() -> Result<(), String> {
     if *done { Ok(()) } else { Err("the built-in font cannot be read".to_owned()) }
 }
 
+/// Turns units into pixels.
+#[derive(Clone, Copy)]
+struct Pen(u32);
+
+impl Pen {
+    fn px(self, units: i32) -> i32 {
+        units * self.0 as i32
+    }
+
+    fn at(self, x: i32, y: i32) -> (i32, i32) {
+        (self.px(x), self.px(y))
+    }
+
+    fn text(self, size: u32) -> TextStyle<'static> {
+        (FONT, size * self.0).into_font().color(&INK)
+    }
+
+    fn line(self, colour: impl Into<RGBAColor>, width: u32) -> ShapeStyle {
+        colour.into().stroke_width(width * self.0)
+    }
+}
+
 type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
-fn paint_all<B: DrawingBackend>(root: &Area<B>, header: &Header, log: &RunLog, theory: &Overlay) -> Drawn<B> {
+fn paint_all<B: DrawingBackend>(
+    root: &Area<B>,
+    pen: Pen,
+    header: &Header,
+    log: &RunLog,
+    theory: &Overlay,
+) -> Drawn<B> {
     root.fill(&WHITE)?;
-    root.draw(&Text::new(title(header), (24, 14), (FONT, 24).into_font().color(&INK)))?;
-    root.draw(&Text::new(subtitle(header, log), (24, 46), (FONT, 16).into_font().color(&INK)))?;
-    let body = root.margin(74, 14, 14, 10);
-    let (panels, legend) = body.split_horizontally(SIZE.0 - LEGEND_WIDTH - 24);
-    let (upper, lower) = panels.split_vertically(460);
+    root.draw(&Text::new(title(header), pen.at(24, 14), pen.text(24)))?;
+    root.draw(&Text::new(subtitle(header, log), pen.at(24, 46), pen.text(16)))?;
+    let body = root.margin(pen.px(74), pen.px(14), pen.px(14), pen.px(10));
+    let (panels, legend) = body.split_horizontally(pen.px((SIZE.0 - LEGEND_WIDTH - 24) as i32));
+    let (upper, lower) = panels.split_vertically(pen.px(460));
     let modes = log.metric("sigma").or_else(|| log.metrics.iter().find(|m| m.info.name != "loss"));
     if let Some(modes) = modes {
-        paint_panel(&upper, &Panel::new(log, theory, modes, Scale::Linear))?;
-        paint_legend(&legend, header, modes, theory)?;
+        paint_panel(&upper, pen, &Panel::new(log, theory, modes, Scale::Linear))?;
+        paint_legend(&legend, pen, header, modes, theory)?;
     }
     if let Some(loss) = log.metric("loss") {
-        paint_panel(&lower, &Panel::new(log, theory, loss, Scale::Log))?;
+        paint_panel(&lower, pen, &Panel::new(log, theory, loss, Scale::Log))?;
     }
     Ok(())
 }
@@ -177,107 +214,106 @@ impl<'a> Panel<'a> {
     }
 }
 
-fn paint_panel<B: DrawingBackend>(area: &Area<B>, panel: &Panel<'_>) -> Drawn<B> {
+fn paint_panel<B: DrawingBackend>(area: &Area<B>, pen: Pen, panel: &Panel<'_>) -> Drawn<B> {
     let (low, high) = panel.bounds();
+    let (x, y) = (0.0..panel.steps, low..high);
     let mut builder = ChartBuilder::on(area);
-    builder.x_label_area_size(44).y_label_area_size(84).margin(8);
+    builder.x_label_area_size(pen.px(44)).y_label_area_size(pen.px(84)).margin(pen.px(8));
     match panel.scale {
-        Scale::Linear => {
-            paint_chart(builder.build_cartesian_2d(0.0..panel.steps, low..high)?, panel, low, high)
-        }
-        Scale::Log => paint_chart(
-            builder.build_cartesian_2d(0.0..panel.steps, (low..high).log_scale())?,
-            panel,
-            low,
-            high,
-        ),
+        Scale::Linear => paint_chart(builder.build_cartesian_2d(x, y.clone())?, pen, panel, &y),
+        Scale::Log => paint_chart(builder.build_cartesian_2d(x, y.clone().log_scale())?, pen, panel, &y),
     }
 }
 
 fn paint_chart<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f64>>(
-    mut chart: ChartContext<'_, B, Cartesian2d<plotters::coord::types::RangedCoordf64, Y>>,
+    mut chart: ChartContext<'_, B, Cartesian2d<RangedCoordf64, Y>>,
+    pen: Pen,
     panel: &Panel<'_>,
-    low: f64,
-    high: f64,
+    bounds: &Range<f64>,
 ) -> Drawn<B> {
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
-        .bold_line_style(GRID)
-        .axis_style(INK)
+        .bold_line_style(pen.line(GRID, 1))
+        .axis_style(pen.line(INK, 1))
+        .set_all_tick_mark_size(pen.px(5))
         .x_desc("step")
         .y_desc(&panel.label)
         .x_label_formatter(&|step| format!("{step}"))
         .y_label_formatter(&|value| short(*value))
-        .label_style((FONT, 15).into_font().color(&INK))
-        .axis_desc_style((FONT, 17).into_font().color(&INK))
+        .label_style(pen.text(15))
+        .axis_desc_style(pen.text(17))
         .draw()?;
     for (half, colour) in panel.overlay.half_steps.iter().zip(&panel.half_colours) {
         if (0.0..=panel.steps).contains(&half.1) {
-            let line = [(half.1, low), (half.1, high)];
-            chart.draw_series(DashedLineSeries::new(line, 2, 4, colour.mix(0.7).stroke_width(1)))?;
+            let line = [(half.1, bounds.start), (half.1, bounds.end)];
+            let style = pen.line(colour.mix(0.7), 1);
+            chart.draw_series(DashedLineSeries::new(line, pen.px(2), pen.px(4), style))?;
         }
     }
-    let inside = |value: f64| value.clamp(low, high);
     for (band, colour) in panel.bands.iter().zip(&panel.colours) {
-        let upper = band.range.iter().map(|r| (r.0, inside(r.2)));
-        let lower = band.range.iter().rev().map(|r| (r.0, inside(r.1)));
-        let outline: Vec<_> = upper.chain(lower).collect();
-        if outline.len() > 2 {
-            chart.draw_series([Polygon::new(outline, colour.mix(0.22))])?;
-        }
-        let line = band.line.iter().map(|point| (point.0, inside(point.1)));
-        chart.draw_series(LineSeries::new(line, colour.stroke_width(3)))?;
+        chart.draw_series(area_of(band, bounds).map(|area| Polygon::new(area, colour.mix(0.22))))?;
+        let line = band.line.iter().map(|point| (point.0, point.1.clamp(bounds.start, bounds.end)));
+        chart.draw_series(LineSeries::new(line, pen.line(*colour, 3)))?;
     }
     for curve in &panel.theory {
-        for piece in visible(curve, panel.steps, low, high) {
-            chart.draw_series(DashedLineSeries::new(piece, 7, 5, BLACK.mix(0.85).stroke_width(1)))?;
+        for piece in visible(curve, panel.steps, bounds) {
+            let style = pen.line(BLACK.mix(0.85), 1);
+            chart.draw_series(DashedLineSeries::new(piece, pen.px(7), pen.px(5), style))?;
         }
     }
     Ok(())
 }
 
+/// The outline of a band, there and back; none where there is no width to show.
+fn area_of(band: &Band, bounds: &Range<f64>) -> Option<Vec<(f64, f64)>> {
+    let inside = |value: f64| value.clamp(bounds.start, bounds.end);
+    let upper = band.range.iter().map(|r| (r.0, inside(r.2)));
+    let lower = band.range.iter().rev().map(|r| (r.0, inside(r.1)));
+    (band.range.len() > 1).then(|| upper.chain(lower).collect())
+}
+
 /// The parts of a curve that lie within the panel.
-fn visible(curve: &[(f64, f64)], steps: f64, low: f64, high: f64) -> Vec<Vec<(f64, f64)>> {
-    let shows = |point: &(f64, f64)| {
-        point.1.is_finite() && (low..=high).contains(&point.1) && (0.0..=steps).contains(&point.0)
-    };
+fn visible(curve: &[(f64, f64)], steps: f64, bounds: &Range<f64>) -> Vec<Vec<(f64, f64)>> {
+    let shows = |point: &(f64, f64)| bounds.contains(&point.1) && (0.0..=steps).contains(&point.0);
     curve.split(|point| !shows(point)).filter(|piece| piece.len() > 1).map(<[_]>::to_vec).collect()
 }
 
 fn paint_legend<B: DrawingBackend>(
     area: &Area<B>,
+    pen: Pen,
     header: &Header,
     modes: &Metric,
     theory: &Overlay,
 ) -> Drawn<B> {
-    let font = (FONT, 16).into_font().color(&INK);
     let Model::Linear(linear) = &header.spec.model;
-    let width = modes.info.width;
-    let every = width.div_ceil(16);
-    let mut y = 14;
-    for index in (0..width).step_by(every) {
-        area.draw(&PathElement::new([(6, y), (40, y)], colour(index, width).stroke_width(3)))?;
-        let strength = linear.spectrum.get(index).map_or(String::new(), |s| format!("  s = {s}"));
-        area.draw(&Text::new(format!("mode {}{strength}", index + 1), (50, y - 9), font.clone()))?;
+    let (width, mut y) = (modes.info.width, 14);
+    let text = |text: String, y: i32| area.draw(&Text::new(text, pen.at(50, y - 9), pen.text(16)));
+    let sample = |y: i32| [pen.at(6, y), pen.at(40, y)];
+    for index in (0..width).step_by(width.div_ceil(16)) {
+        area.draw(&PathElement::new(sample(y), pen.line(colour(index, width), 3)))?;
+        let strength = linear.spectrum.get(index).map_or(String::new(), |s| format!("  s = {}", short(*s)));
+        text(format!("mode {}{strength}", index + 1), y)?;
         y += 24;
     }
     y += 12;
     if !theory.curves.is_empty() {
-        area.draw(&DashedPathElement::new([(6, y), (40, y)], 7, 5, BLACK.stroke_width(1)))?;
-        area.draw(&Text::new("theory", (50, y - 9), font.clone()))?;
+        area.draw(&DashedPathElement::new(sample(y), pen.px(7), pen.px(5), pen.line(BLACK, 1)))?;
+        text("theory".to_owned(), y)?;
         y += 24;
     }
     if !theory.half_steps.is_empty() {
-        area.draw(&DashedPathElement::new([(23, y - 10), (23, y + 10)], 2, 4, INK.stroke_width(1)))?;
-        area.draw(&Text::new("half-time, theory", (50, y - 9), font.clone()))?;
+        let upright = [pen.at(23, y - 10), pen.at(23, y + 10)];
+        area.draw(&DashedPathElement::new(upright, pen.px(2), pen.px(4), pen.line(INK, 1)))?;
+        text("half-time, theory".to_owned(), y)?;
         y += 24;
     }
     if modes.members > 1 {
-        area.draw(&Rectangle::new([(6, y - 7), (40, y + 7)], INK.mix(0.2).filled()))?;
-        area.draw(&PathElement::new([(6, y), (40, y)], INK.stroke_width(3)))?;
-        area.draw(&Text::new("median, 5 to 95 %", (50, y - 9), font.clone()))?;
-        area.draw(&Text::new(format!("of {} seeds", modes.members), (50, y + 9), font))?;
+        let box_of = [pen.at(6, y - 7), pen.at(40, y + 7)];
+        area.draw(&Rectangle::new(box_of, INK.mix(0.2).filled()))?;
+        area.draw(&PathElement::new(sample(y), pen.line(INK, 3)))?;
+        text("median, 5 to 95 %".to_owned(), y)?;
+        text(format!("of {} seeds", modes.members), y + 18)?;
     }
     Ok(())
 }
@@ -320,7 +356,7 @@ mod tests {
     #[test]
     fn theory_beyond_the_panel_is_cut_out() {
         let curve = [(0.0, 1.0), (1.0, 2.0), (2.0, 99.0), (3.0, f64::NAN), (4.0, 1.0), (5.0, 1.5)];
-        let pieces = visible(&curve, 10.0, 0.0, 3.0);
+        let pieces = visible(&curve, 10.0, &(0.0..3.0));
         assert_eq!(pieces, [vec![(0.0, 1.0), (1.0, 2.0)], vec![(4.0, 1.0), (5.0, 1.5)]]);
     }
 }

@@ -33,8 +33,8 @@ impl RunFolder {
             return Err(format!("{shown}: {reason}; nothing was changed, name another folder"));
         }
         let prefix = format!(".{}.partial-", name.to_string_lossy());
-        let claimed = builder(&prefix)
-            .tempdir_in(standing_ancestor(target))
+        let claimed = standing_ancestor(target)
+            .and_then(|parent| builder(&prefix).tempdir_in(parent))
             .map_err(|error| format!("{shown}: cannot be written: {}", cause(&error)))?;
         Ok(Self { target: target.to_owned(), claimed })
     }
@@ -174,12 +174,20 @@ fn taken(path: &Path) -> Option<&'static str> {
 
 /// The nearest folder above `target` that exists. It is on the file system that `target` will be
 /// on, and nothing has to be created to try it.
-fn standing_ancestor(target: &Path) -> &Path {
-    let standing = target.ancestors().skip(1).find(|path| path.is_dir());
-    standing.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."))
+fn standing_ancestor(target: &Path) -> io::Result<&Path> {
+    let named = |path: &&Path| !path.as_os_str().is_empty();
+    for path in target.ancestors().skip(1).filter(named) {
+        match fs::metadata(path) {
+            Ok(meta) if meta.is_dir() => return Ok(path),
+            Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Path::new("."))
 }
 
-/// The error without the system's number for it.
+/// The error without the system's number for it, nor the temporary name that tempfile adds.
 fn cause(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {

@@ -6,6 +6,7 @@ use crate::names::shown;
 use crate::runlog::{Metric, RunLog};
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// First field of the file; the number rises when an older reader would misread a newer file.
@@ -13,13 +14,6 @@ pub const FORMAT: &str = "plateau run 1";
 
 /// Longest text read, in bytes: a run with a hundred thousand changes and notices.
 pub const MAX_BYTES: u64 = 32 << 20;
-
-/// Versions of what computes and of what reads the shaders.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Versions {
-    plateau: String,
-    wgpu: String,
-}
 
 /// The file.
 #[derive(Serialize, Deserialize)]
@@ -31,7 +25,8 @@ struct Run {
     rows: usize,
     /// Whether the run reached the Spec's last step.
     complete: bool,
-    versions: Versions,
+    /// Versions of this program and of the crates that decide what is computed.
+    versions: BTreeMap<String, String>,
     executor: ExecutorInfo,
     spec: Spec,
     metrics: Vec<MetricInfo>,
@@ -42,8 +37,11 @@ struct Run {
     status: Status,
 }
 
-/// wgpu's version as the manifest pins it.
-const WGPU: &str = "30.0.2";
+/// Crates that stand between a shader and its result, with the version that the manifest pins.
+pub const PINNED: [(&str, &str); 2] = [("wgpu", "30.0.2"), ("naga", "30.0.2")];
+
+/// The key of this program's own version.
+const OURS: &str = "plateau";
 
 /// Writes the file.
 ///
@@ -63,7 +61,7 @@ pub fn write(log: &RunLog, mut out: impl Write) -> io::Result<()> {
         seed: header.spec.seed,
         rows: log.steps.len(),
         complete: log.last_step() >= header.spec.training.steps,
-        versions: Versions { plateau: header.version, wgpu: WGPU.to_owned() },
+        versions: versions(header.version),
         executor: header.executor,
         spec: header.spec,
         metrics: header.metrics,
@@ -98,11 +96,16 @@ pub fn read(text: &str) -> Result<(RunLog, usize), String> {
         executor: run.executor,
         metrics: run.metrics,
         memory: run.memory,
-        version: run.versions.plateau,
+        version: run.versions.get(OURS).cloned().unwrap_or_default(),
     };
     let (interventions, notices, status) = (run.interventions, run.notices, run.status);
     let log = RunLog { header: Some(header), metrics, interventions, notices, status, ..RunLog::default() };
     Ok((log, run.rows))
+}
+
+fn versions(ours: String) -> BTreeMap<String, String> {
+    let pinned = PINNED.iter().map(|(name, version)| ((*name).to_owned(), (*version).to_owned()));
+    pinned.chain([(OURS.to_owned(), ours)]).collect()
 }
 
 /// Metrics that a run can have: some, each with a name of its own and a width within reason.

@@ -11,6 +11,6 @@ use plotters::prelude::SVGBackend;
 /// One line, if the drawing library refuses.
 pub fn draw(log: &RunLog, theory: &Overlay) -> Result<String, String> {
     let mut text = String::new();
-    paint(SVGBackend::with_string(&mut text, SIZE), log, theory)?;
+    paint(SVGBackend::with_string(&mut text, SIZE), 1, log, theory)?;
     Ok(text)
 }
