@@ -14,7 +14,7 @@ struct SumArgs {
     x_stride: u32,
     out_offset: u32,
     out_stride: u32,
-    scale: f32,
+    divisor: f32,
 }
 
 @group(0) @binding(0) var<uniform> args: SumSquaresArgs;
@@ -47,7 +47,7 @@ fn sum_squares(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_in
 
 @group(0) @binding(0) var<uniform> sum_args: SumArgs;
 
-// out[offset] = scale times the sum of x_i over len values, in the order of sum_squares. Overwrites.
+// out[offset] = the sum of x_i over len values / divisor, in the order of sum_squares. Overwrites.
 @compute @workgroup_size(64)
 fn sum(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
     let base = group.z * sum_args.x_stride + sum_args.x_offset;
@@ -64,6 +64,6 @@ fn sum(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thr
         workgroupBarrier();
     }
     if thread == 0u {
-        out[group.z * sum_args.out_stride + sum_args.out_offset] = sum_args.scale * partial[0];
+        out[group.z * sum_args.out_stride + sum_args.out_offset] = partial[0] / sum_args.divisor;
     }
 }

@@ -6,5 +6,9 @@ mod engine;
 mod kernels;
 #[path = "cases/shaders.rs"]
 mod shaders;
+#[path = "cases/skeleton.rs"]
+mod skeleton;
 #[path = "cases/support.rs"]
 mod support;
+#[path = "cases/transformer_cases.rs"]
+mod transformer_cases;

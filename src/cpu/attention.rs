@@ -14,6 +14,7 @@ struct Shape {
 }
 
 /// One (sequence, head): where its parts begin.
+#[derive(Clone, Copy)]
 struct Head {
     /// Its `[time, time]` matrix.
     matrix: usize,
@@ -48,24 +49,24 @@ impl Shape {
     }
 
     /// Query (`part` 0), key (1) or value (2) of one position.
-    fn part<S>(self, qkv: &[S], head: &Head, part: usize, t: usize) -> &[S] {
+    fn part<S>(self, qkv: &[S], head: Head, part: usize, t: usize) -> &[S] {
         &qkv[head.qkv + (3 * t + part) * self.width()..][..self.head_width]
     }
 
-    fn part_mut<'a, S>(self, qkv: &'a mut [S], head: &Head, part: usize, t: usize) -> &'a mut [S] {
+    fn part_mut<'a, S>(self, qkv: &'a mut [S], head: Head, part: usize, t: usize) -> &'a mut [S] {
         &mut qkv[head.qkv + (3 * t + part) * self.width()..][..self.head_width]
     }
 
-    fn out<S>(self, out: &[S], head: &Head, t: usize) -> &[S] {
+    fn out<S>(self, out: &[S], head: Head, t: usize) -> &[S] {
         &out[head.out + t * self.width()..][..self.head_width]
     }
 
     /// Row t of this head's matrix.
-    fn row<S>(self, matrix: &[S], head: &Head, t: usize) -> &[S] {
+    fn row<S>(self, matrix: &[S], head: Head, t: usize) -> &[S] {
         &matrix[head.matrix + t * self.time..][..self.time]
     }
 
-    fn row_mut<'a, S>(self, matrix: &'a mut [S], head: &Head, t: usize) -> &'a mut [S] {
+    fn row_mut<'a, S>(self, matrix: &'a mut [S], head: Head, t: usize) -> &'a mut [S] {
         &mut matrix[head.matrix + t * self.time..][..self.time]
     }
 }
@@ -98,17 +99,17 @@ pub fn attention_forward<S: Scalar>(call: &mut Call<'_, S>) {
 fn forward<S: Scalar>(shape: Shape, qkv: &[S], weights: &mut [S], out: &mut [S]) {
     for head in shape.each_head() {
         for t in 0..shape.time {
-            let (row, future) = shape.row_mut(weights, &head, t).split_at_mut(t + 1);
-            let q = shape.part(qkv, &head, 0, t);
+            let (row, future) = shape.row_mut(weights, head, t).split_at_mut(t + 1);
+            let q = shape.part(qkv, head, 0, t);
             for (s, score) in row.iter_mut().enumerate() {
-                *score = dot(q, shape.part(qkv, &head, 1, s)) * shape.scale();
+                *score = dot(q, shape.part(qkv, head, 1, s)) * shape.scale();
             }
             softmax(row);
             future.fill(S::default());
             let out = &mut out[head.out + t * shape.width()..][..shape.head_width];
             out.fill(S::default());
             for (s, &weight) in row.iter().enumerate() {
-                add(weight, shape.part(qkv, &head, 2, s), out);
+                add(weight, shape.part(qkv, head, 2, s), out);
             }
         }
     }
@@ -138,11 +139,11 @@ pub fn attention_scores_backward<S: Scalar>(call: &mut Call<'_, S>) {
 fn scores_backward<S: Scalar>(shape: Shape, qkv: &[S], weights: &[S], d_out: &[S], d_scores: &mut [S]) {
     for head in shape.each_head() {
         for t in 0..shape.time {
-            let (row, future) = shape.row_mut(d_scores, &head, t).split_at_mut(t + 1);
-            let (weights, d_out) = (shape.row(weights, &head, t), shape.out(d_out, &head, t));
+            let (row, future) = shape.row_mut(d_scores, head, t).split_at_mut(t + 1);
+            let (weights, d_out) = (shape.row(weights, head, t), shape.out(d_out, head, t));
             let mut sum = S::default();
             for (s, (d_weight, &weight)) in row.iter_mut().zip(weights).enumerate() {
-                *d_weight = dot(d_out, shape.part(qkv, &head, 2, s));
+                *d_weight = dot(d_out, shape.part(qkv, head, 2, s));
                 sum += weight * *d_weight;
             }
             for (value, &weight) in row.iter_mut().zip(weights) {
@@ -170,13 +171,13 @@ fn backward<S: Scalar>(shape: Shape, operands: [&[S]; 4], d_qkv: &mut [S]) {
     d_qkv[..rows * 3 * shape.width()].fill(S::default());
     for head in shape.each_head() {
         for t in 0..shape.time {
-            let (weights, d_scores) = (shape.row(weights, &head, t), shape.row(d_scores, &head, t));
-            let (q, d_out) = (shape.part(qkv, &head, 0, t), shape.out(d_out, &head, t));
+            let (weights, d_scores) = (shape.row(weights, head, t), shape.row(d_scores, head, t));
+            let (q, d_out) = (shape.part(qkv, head, 0, t), shape.out(d_out, head, t));
             for s in 0..=t {
-                let k = shape.part(qkv, &head, 1, s);
-                add(d_scores[s], k, shape.part_mut(d_qkv, &head, 0, t));
-                add(d_scores[s], q, shape.part_mut(d_qkv, &head, 1, s));
-                add(weights[s], d_out, shape.part_mut(d_qkv, &head, 2, s));
+                let k = shape.part(qkv, head, 1, s);
+                add(d_scores[s], k, shape.part_mut(d_qkv, head, 0, t));
+                add(d_scores[s], q, shape.part_mut(d_qkv, head, 1, s));
+                add(weights[s], d_out, shape.part_mut(d_qkv, head, 2, s));
             }
         }
     }

@@ -15,7 +15,7 @@ pub fn sum<S: Scalar>(call: &mut Call<'_, S>) {
     let u: SumArgs = call.args();
     let sum = ordered_sum(&call.floats(0)[u.x_offset as usize..][..u.len as usize], |value| value);
     let mut out = call.take_floats(1);
-    out[u.out_offset as usize] = S::of(f64::from(u.scale)) * sum;
+    out[u.out_offset as usize] = sum / S::of(f64::from(u.divisor));
     call.put_floats(1, out);
 }
 

@@ -92,9 +92,9 @@ args! {
     LogRowArgs for "log_row" { width: u32, slots: u32 }
 }
 args! {
-    /// `scale` times the sum of `len` values.
+    /// The sum of `len` values over `divisor` (a factor such as 1/18 would be inexact in f32).
     SumArgs for "sum" {
-        len: u32, x_offset: u32, x_stride: u32, out_offset: u32, out_stride: u32, scale: f32,
+        len: u32, x_offset: u32, x_stride: u32, out_offset: u32, out_stride: u32, divisor: f32,
     }
 }
 args! {
