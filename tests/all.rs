@@ -2,6 +2,8 @@
 
 #[path = "cases/engine.rs"]
 mod engine;
+#[path = "cases/golden.rs"]
+mod golden;
 #[path = "cases/kernels.rs"]
 mod kernels;
 #[path = "cases/shaders.rs"]

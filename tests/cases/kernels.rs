@@ -168,7 +168,7 @@ fn case(kernel: &Kernel, seed: u64, members: u32) -> Case {
             let (params, grads) = (m.floats("params", len + 7, false), m.floats("grads", len + 7, false));
             let args = SgdUpdateArgs { len, stride: len + 7, row_len: 2, row_member: 0 };
             r.dispatch(args, &[], &[rows, counters, params, grads], [len, 1]);
-            m.case(r, &[params, grads])
+            Case { cancels: true, ..m.case(r, &[params, grads]) }
         }
         "mode_projection" => {
             let d = m.below(64);
