@@ -6,6 +6,8 @@ mod cli;
 mod engine;
 #[path = "cases/export.rs"]
 mod export;
+#[path = "cases/golden.rs"]
+mod golden;
 #[path = "cases/golden_linear.rs"]
 mod golden_linear;
 #[path = "cases/kernels.rs"]
@@ -14,9 +16,13 @@ mod kernels;
 mod saxe;
 #[path = "cases/shaders.rs"]
 mod shaders;
+#[path = "cases/skeleton.rs"]
+mod skeleton;
 #[path = "cases/support.rs"]
 mod support;
 #[path = "cases/theory.rs"]
 mod theory;
 #[path = "cases/tidy.rs"]
 mod tidy;
+#[path = "cases/transformer_cases.rs"]
+mod transformer_cases;

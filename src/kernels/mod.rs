@@ -84,6 +84,19 @@ pub const KERNELS: &[Kernel] = &[
     row!(sgd_update, SgdUpdateArgs, "optimizer", &[], [64, 1]),
     row!(mode_projection, ModeProjectionArgs, "linear", &[], [64, 1]),
     row!(log_row, LogRowArgs, "log", &[], [64, 1]),
+    row!(sum, SumArgs, "reduce", &[], [u32::MAX, 1]),
+    row!(embedding_forward, EmbeddingForwardArgs, "embedding", &[], [64, 1]),
+    row!(embedding_backward, EmbeddingBackwardArgs, "embedding", &[], [64, 1]),
+    row!(rmsnorm_forward, RmsnormForwardArgs, "norm", &[], [64, 1]),
+    row!(rmsnorm_backward, RmsnormBackwardArgs, "norm", &["ACCUMULATE"], [64, 1]),
+    row!(rmsnorm_gain_backward, RmsnormGainBackwardArgs, "norm", &[], [64, 1]),
+    row!(attention_forward, AttentionForwardArgs, "attention", &[], [64, 1]),
+    row!(attention_scores_backward, AttentionScoresBackwardArgs, "attention", &[], [64, 1]),
+    row!(attention_backward, AttentionBackwardArgs, "attention", &[], [64, 1]),
+    row!(bias_relu_forward, BiasReluForwardArgs, "activation", &[], [64, 1]),
+    row!(bias_relu_backward, BiasReluBackwardArgs, "activation", &[], [64, 1]),
+    row!(cross_entropy_forward, CrossEntropyForwardArgs, "loss", &[], [64, 1]),
+    row!(adamw_update, AdamwUpdateArgs, "optimizer", &[], [64, 1]),
 ];
 
 /// The row of that name.

@@ -1,6 +1,7 @@
 //! The models: what a Spec's `model` means, as tensors and Recordings.
 
 pub mod linear;
+pub mod transformer;
 
 use crate::engine::protocol::MetricInfo;
 use crate::kernels::{Recording, TensorId, Tensors, Words};

@@ -1,6 +1,7 @@
 //! Every kernel on the device against its twin in f64, on random shapes; and the twins' own oracles.
 
 use crate::support::{floats, gpu, run_once};
+use crate::transformer_cases;
 use plateau::cpu::CpuExecutor;
 use plateau::cpu::random::{gaussian, threefry};
 use plateau::engine::executor::{Executor, ExecutorError};
@@ -42,14 +43,17 @@ fn gaussians_are_standard() {
 }
 
 /// A random case of one kernel.
-struct Case {
+pub struct Case {
     tensors: Tensors,
     uploads: Vec<(TensorId, Words)>,
     recording: Recording,
     outputs: Vec<TensorId>,
+    /// Its sums have terms of either sign whatever the inputs' signs: errors are then held against
+    /// the largest value of the tensor.
+    pub cancels: bool,
 }
 
-struct Maker {
+pub struct Maker {
     rng: SmallRng,
     tensors: Tensors,
     uploads: Vec<(TensorId, Words)>,
@@ -60,12 +64,25 @@ impl Maker {
         Self { rng: SmallRng::seed_from_u64(seed), tensors: Tensors::new(members), uploads: Vec::new() }
     }
 
-    fn below(&mut self, bound: u32) -> u32 {
+    pub fn members(&self) -> u32 {
+        self.tensors.members
+    }
+
+    pub fn below(&mut self, bound: u32) -> u32 {
         self.rng.random_range(1..=bound)
     }
 
     /// A float tensor of random values in (-1, 1).
-    fn floats(&mut self, name: &'static str, len: u32, shared: bool) -> TensorId {
+    pub fn floats(&mut self, name: &'static str, len: u32, shared: bool) -> TensorId {
+        self.between(-1.0, name, len, shared)
+    }
+
+    /// A float tensor of random values in (0, 1).
+    pub fn positive(&mut self, name: &'static str, len: u32, shared: bool) -> TensorId {
+        self.between(0.0, name, len, shared)
+    }
+
+    fn between(&mut self, low: f32, name: &'static str, len: u32, shared: bool) -> TensorId {
         let id = self.tensors.add(Tensor {
             name,
             role: Role::Activations,
@@ -73,19 +90,29 @@ impl Maker {
             shared,
             integer: false,
         });
-        let values = (0..self.tensors.elements(id)).map(|_| self.rng.random_range(-1.0..1.0)).collect();
+        let values = (0..self.tensors.elements(id)).map(|_| self.rng.random_range(low..1.0)).collect();
         self.uploads.push((id, Words::Floats(values)));
         id
     }
 
-    fn integers(&mut self, name: &'static str, per_member: &[u32]) -> TensorId {
+    /// A u32 tensor of random values below `bound`.
+    pub fn choices(&mut self, name: &'static str, len: u32, bound: u32, shared: bool) -> TensorId {
+        let len = len as usize;
+        let id = self.tensors.add(Tensor { name, role: Role::Task, len, shared, integer: true });
+        let values = (0..self.tensors.elements(id)).map(|_| self.rng.random_range(0..bound)).collect();
+        self.uploads.push((id, Words::Integers(values)));
+        id
+    }
+
+    pub fn integers(&mut self, name: &'static str, per_member: &[u32]) -> TensorId {
         let id = self.tensors.integers(name, Role::Settings, per_member.len());
         self.uploads.push((id, Words::Integers(per_member.repeat(self.tensors.members as usize))));
         id
     }
 
-    fn case(self, recording: Recording, outputs: &[TensorId]) -> Case {
-        Case { tensors: self.tensors, uploads: self.uploads, recording, outputs: outputs.to_vec() }
+    pub fn case(self, recording: Recording, outputs: &[TensorId]) -> Case {
+        let outputs = outputs.to_vec();
+        Case { tensors: self.tensors, uploads: self.uploads, recording, outputs, cancels: false }
     }
 }
 
@@ -142,7 +169,7 @@ fn case(kernel: &Kernel, seed: u64, members: u32) -> Case {
             let (params, grads) = (m.floats("params", len + 7, false), m.floats("grads", len + 7, false));
             let args = SgdUpdateArgs { len, stride: len + 7, row_len: 2, row_member: 0 };
             r.dispatch(args, &[], &[rows, counters, params, grads], [len, 1]);
-            m.case(r, &[params, grads])
+            Case { cancels: true, ..m.case(r, &[params, grads]) }
         }
         "mode_projection" => {
             let d = m.below(64);
@@ -161,7 +188,8 @@ fn case(kernel: &Kernel, seed: u64, members: u32) -> Case {
             r.dispatch(LogRowArgs { width, slots }, &[], &[scalars, counters, log], [width, 1]);
             m.case(r, &[log])
         }
-        other => panic!("no case for {other}: add one, so that it is held against its twin"),
+        other => transformer_cases::case(m, other, seed)
+            .unwrap_or_else(|| panic!("no case for {other}: add one, so that it is held against its twin")),
     }
 }
 
@@ -213,8 +241,10 @@ fn disagreement(case: &Case) -> Option<f64> {
             worst = worst.max(if ours == exact { 0.0 } else { f64::INFINITY });
             continue;
         }
+        let largest = floats(exact).iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
+        let floor = if case.cancels { largest.max(1e-3) } else { 1e-3 };
         for ((&ours, &exact), &scale) in floats(ours).iter().zip(floats(exact)).zip(floats(scale)) {
-            let bound = eps * f64::from(scale.abs().max(1e-3));
+            let bound = eps * f64::from(scale.abs().max(floor));
             let error = f64::from(ours - exact).abs() / bound;
             worst = if error.is_nan() { f64::INFINITY } else { worst.max(error) };
         }
@@ -288,7 +318,7 @@ fn a_mutated_kernel_is_caught() {
         ("mode_projection", "v[task + column * d + id.x]", "v[task + id.x * d + column]"),
         ("log_row", "id.z * args.width", "id.z * args.slots"),
     ];
-    for (name, from, to) in mutations {
+    for (name, from, to) in mutations.into_iter().chain(transformer_cases::MUTATIONS) {
         let row = plateau::kernels::find(name).unwrap();
         assert!(row.source.contains(from), "{name} no longer has {from:?}");
         let source = Box::leak(row.source.replace(from, to).into_boxed_str());
