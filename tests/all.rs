@@ -8,3 +8,6 @@ mod kernels;
 mod shaders;
 #[path = "cases/support.rs"]
 mod support;
+#[cfg(feature = "ui")]
+#[path = "cases/ui.rs"]
+mod ui;

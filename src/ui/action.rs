@@ -1,8 +1,8 @@
 //! Every user action, once: menus, buttons, keys and tests send the same values.
 
-use eframe::egui;
 use crate::engine::protocol::ExecutorChoice;
 use crate::spec::Spec;
+use eframe::egui;
 use eframe::egui::{Key, KeyboardShortcut, Modifiers};
 use std::path::PathBuf;
 

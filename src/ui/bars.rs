@@ -1,11 +1,11 @@
 //! The spectrum of the task as bars whose tops are dragged. The colours are those of the modes,
 //! so that the bars are the plots' legend as well.
 
-use eframe::egui;
 use super::edit::{sort, three_digits};
 use super::palette;
 use super::plot::{Look, number, subscript};
 use crate::engine::admit::MAX_SINGULAR_VALUE;
+use eframe::egui;
 use eframe::egui::{Align2, CursorIcon, Id, Rect, Sense, Ui};
 
 const HEIGHT: f32 = 104.0;
@@ -29,7 +29,8 @@ pub fn show(ui: &mut Ui, spectrum: &mut [f64], look: Look) -> bool {
     let mut drag: Option<Drag> = ui.data(|data| data.get_temp(id));
     let fresh_top = spectrum.iter().copied().fold(1e-3, f64::max) * 1.18;
     let column = rect.width() / spectrum.len() as f32;
-    let under = |x: f32| (((x - rect.left()) / column).max(0.0) as usize).min(spectrum.len() - 1);
+    let last = spectrum.len() - 1;
+    let under = |x: f32| (((x - rect.left()) / column).max(0.0) as usize).min(last);
     if let Some(pointer) = response.interact_pointer_pos().filter(|_| response.drag_started()) {
         drag = Some(Drag { bar: under(pointer.x), top: fresh_top });
     }
@@ -56,15 +57,20 @@ pub fn show(ui: &mut Ui, spectrum: &mut [f64], look: Look) -> bool {
     if let Some(bar) = told.filter(|_| response.hovered() || drag.is_some()) {
         ui.ctx().set_cursor_icon(CursorIcon::ResizeVertical);
         let name = format!("s{} = {}", subscript(bar + 1), number(spectrum[bar]));
-        let line = "singular value of the task A = U diag(s) Vᵀ (no unit)".to_owned();
-        super::plot::tell(&response, &[name, line, "drag the top; the modes are sorted on release".to_owned()]);
+        let line = "singular value of the task A = U diag(s) V^T (no unit)".to_owned();
+        super::plot::tell(
+            &response,
+            &[name, line, "drag the top; the modes are sorted on release".to_owned()],
+        );
     }
     done
 }
 
 fn keep(ui: &Ui, id: Id, drag: Option<Drag>) {
     ui.data_mut(|data| match drag {
-        Some(drag) => data.insert_temp(id, drag),
+        Some(drag) => {
+            data.insert_temp(id, drag);
+        }
         None => data.remove::<Drag>(id),
     });
 }

@@ -1,12 +1,12 @@
 //! The controls: presets, the task, the start, the learning rate, the ensemble.
 
-use eframe::egui;
 use super::action::Action;
 use super::plot::{Look, number};
 use super::{bars, edit};
 use crate::engine::admit::{MAX_STEPS, MAX_TAU, MAX_WIDTH};
 use crate::scenarios::Preset;
 use crate::spec::{Basis, Det, Spec, Start};
+use eframe::egui;
 use eframe::egui::{ComboBox, DragValue, Grid, Response, RichText, Slider, Ui};
 
 /// Most members that the slider offers; a Spec may have more.
@@ -117,7 +117,10 @@ fn mark(ui: &mut Ui, slider: &Response, part: f64, limit: f64) {
     let handle = slider.rect.height() / 2.5;
     let line = slider.rect.x_range().shrink(handle);
     let x = line.min + (line.max - line.min) * part as f32;
-    let place = egui::Rect::from_center_size(egui::pos2(x, slider.rect.center().y), egui::vec2(8.0, slider.rect.height()));
+    let place = egui::Rect::from_center_size(
+        egui::pos2(x, slider.rect.center().y),
+        egui::vec2(8.0, slider.rect.height()),
+    );
     let colour = super::palette::error(ui.visuals().dark_mode);
     ui.painter().vline(x, place.y_range(), egui::Stroke::new(2.0, colour));
     let text = format!("largest stable learning rate: {} = 1/(2 s₁) for two layers", number(limit));
@@ -145,7 +148,7 @@ fn start(ui: &mut Ui, draft: &mut Spec) -> bool {
     ui.end_row();
     if linear.start == Start::Unbalanced {
         linear.depth = 2;
-        label(ui, "Imbalance r", "W₁ = r e^-τ U and W₂ = e^-τ/r Vᵀ");
+        label(ui, "Imbalance r", "W₁ = r e^-τ U and W₂ = e^-τ/r V^T");
         let bar = Slider::new(&mut linear.imbalance, 0.01..=100.0).logarithmic(true);
         done |= committed(&slider(ui, bar));
         ui.end_row();

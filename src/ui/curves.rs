@@ -107,7 +107,8 @@ fn strength(log: &RunLog, digest: &Digest, spectrum: &[f64]) -> [f64; 2] {
 fn decades(log: &RunLog, digest: &Digest, spectrum: &[f64]) -> [f64; 2] {
     let start = log10(spectrum.iter().map(|s| s * s).sum());
     let range = digest.curve(log, "loss", 0).and_then(|curve| curve.series.range());
-    let (low, high) = range.map_or((start, start), |(low, high)| (log10(f64::from(low)), log10(f64::from(high))));
+    let (low, high) =
+        range.map_or((start, start), |(low, high)| (log10(f64::from(low)), log10(f64::from(high))));
     let high = high.max(start).min(start + 3.0) + 0.4;
     // The last plateau but one is known beforehand, so the plot need not jump when it comes.
     let weakest = spectrum.iter().rev().find(|s| **s > 0.0).map_or(start, |s| log10(s * s));

@@ -49,13 +49,7 @@ impl Bin {
 
 impl Series {
     pub fn new(capacity: usize) -> Self {
-        Self {
-            capacity: capacity.max(2),
-            rows_per_bin: 1,
-            in_last: 0,
-            bins: Vec::new(),
-            last: f32::NAN,
-        }
+        Self { capacity: capacity.max(2), rows_per_bin: 1, in_last: 0, bins: Vec::new(), last: f32::NAN }
     }
 
     /// The next row: median and band over members.
@@ -118,7 +112,8 @@ impl Series {
         let mut points = Vec::with_capacity(2 * self.bins.len());
         let mut drawn = Drawn::default();
         for bin in &self.bins {
-            let (first, second) = if bin.min.0 <= bin.max.0 { (bin.min, bin.max) } else { (bin.max, bin.min) };
+            let (first, second) =
+                if bin.min.0 <= bin.max.0 { (bin.min, bin.max) } else { (bin.max, bin.min) };
             for (row, value) in [first, second] {
                 let point = PlotPoint::new(x(row), y(value));
                 let new = points.last().is_none_or(|last: &PlotPoint| last.x < point.x);

@@ -1,10 +1,10 @@
 //! The desktop's window: eframe on its wgpu renderer, with a device of its own.
 
-use eframe::egui;
 use super::{Window, style};
 use crate::engine::driver::Engine;
 use crate::engine::protocol::ExecutorChoice;
 use crate::runlog::RunLog;
+use eframe::egui;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the window opens with.
@@ -37,10 +37,13 @@ pub fn run_window(options: WindowOptions) -> anyhow::Result<()> {
         .with_min_inner_size([720.0, 480.0]);
     let native = eframe::NativeOptions { viewport, ..Default::default() };
     let kept = trouble.clone();
-    let create: eframe::AppCreator<'_> = Box::new(move |context| Ok(Box::new(App::new(context, options, kept))));
+    let create: eframe::AppCreator<'_> =
+        Box::new(move |context| Ok(Box::new(App::new(context, options, kept))));
     let shown = eframe::run_native("Plateau", native, create);
     if let Some(lost) = take(&trouble) {
-        anyhow::bail!("the window's graphics device was lost ({lost}); start again, or `plateau run saxe` runs without a window");
+        anyhow::bail!(
+            "the window's graphics device was lost ({lost}); start again, or `plateau run saxe` runs without a window"
+        );
     }
     shown.map_err(|error| anyhow::anyhow!("no window: {error}; `plateau run saxe` runs without one"))
 }

@@ -101,7 +101,13 @@ impl Digest {
 }
 
 /// Low, median and high over the finite members of one row; NaN where there are none.
-fn quantiles(metric: &Metric, row: usize, index: usize, scratch: &mut Vec<f32>, broken: &mut bool) -> [f32; 3] {
+fn quantiles(
+    metric: &Metric,
+    row: usize,
+    index: usize,
+    scratch: &mut Vec<f32>,
+    broken: &mut bool,
+) -> [f32; 3] {
     if metric.members == 1 {
         let value = metric.at(row, 0, index);
         *broken |= !value.is_finite();
@@ -119,8 +125,7 @@ fn quantiles(metric: &Metric, row: usize, index: usize, scratch: &mut Vec<f32>, 
     let median = *median;
     let low = if low == middle { median } else { *left.select_nth_unstable_by(low, f32::total_cmp).1 };
     let above = high - middle;
-    let high =
-        if above == 0 { median } else { *right.select_nth_unstable_by(above - 1, f32::total_cmp).1 };
+    let high = if above == 0 { median } else { *right.select_nth_unstable_by(above - 1, f32::total_cmp).1 };
     [low, median, high]
 }
 

@@ -1,12 +1,14 @@
 //! The product of the layers beside the task as heat maps, in the singular basis or as they are.
 
-use eframe::egui;
 use super::palette;
 use super::plot::{Look, count, number};
 use crate::engine::protocol::Picture;
 use crate::models::linear::{Task, task};
 use crate::spec::{Linear, Model, Spec};
-use eframe::egui::{Align2, Color32, ColorImage, FontId, Pos2, Rect, RichText, Sense, TextureHandle, TextureOptions, Ui};
+use eframe::egui;
+use eframe::egui::{
+    Align2, Color32, ColorImage, FontId, Pos2, Rect, RichText, Sense, TextureHandle, TextureOptions, Ui,
+};
 use nalgebra::DMatrix;
 
 /// The basis that matrices are shown in.
@@ -96,7 +98,9 @@ impl Heat {
         let d = linear.spectrum.len();
         let product = picture.map_or_else(
             || DMatrix::zeros(d, d),
-            |picture| in_basis(DMatrix::from_row_iterator(d, d, picture.values.iter().map(|v| f64::from(*v)))),
+            |picture| {
+                in_basis(DMatrix::from_row_iterator(d, d, picture.values.iter().map(|v| f64::from(*v))))
+            },
         );
         self.product.set(ctx, "product", &product, self.end, dark);
     }
@@ -112,21 +116,20 @@ fn product_name(depth: u32) -> String {
     (1..=depth as usize).map(|layer| format!("W{}", super::plot::subscript(layer))).collect()
 }
 
+/// The title of the maps and the step they show.
+pub fn title(ui: &mut Ui, heat: &Heat, depth: u32) {
+    ui.label(RichText::new(format!("{} beside A", product_name(depth))).strong().size(17.0));
+    if let Some(step) = heat.step {
+        ui.label(format!("step {}", count(step)));
+    }
+}
+
 pub fn show(ui: &mut Ui, heat: &Heat, depth: u32, basis: Basis, look: Look) {
     let in_basis = |name: &str| match basis {
-        Basis::Singular => format!("Uᵀ {name} V"),
+        Basis::Singular => format!("U^T {name} V"),
         Basis::Plain => name.to_owned(),
     };
     let product = in_basis(&product_name(depth));
-    ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new("Network beside task").strong().size(17.0));
-        let place = match basis {
-            Basis::Singular => "in the singular basis",
-            Basis::Plain => "as they are",
-        };
-        let step = heat.step.map_or_else(String::new, |step| format!(", step {}", count(step)));
-        ui.label(format!("{place}{step}"));
-    });
     let area = ui.available_rect_before_wrap();
     let font = egui::TextStyle::Body.resolve(ui.style());
     let (gap, bar, line) = (10.0, 14.0, font.size + 6.0);
@@ -134,7 +137,8 @@ pub fn show(ui: &mut Ui, heat: &Heat, depth: u32, basis: Basis, look: Look) {
     let side = ((area.width() - 2.0 * gap - bar - numbers) / 2.0).min(area.height() - line).max(16.0);
     let slack = (area.width() - 2.0 * side - 2.0 * gap - bar - numbers).max(0.0) / 2.0;
     let corner = area.min + egui::vec2(slack, 0.0);
-    let square = |i: f32| Rect::from_min_size(corner + egui::vec2(i * (side + gap), line), egui::Vec2::splat(side));
+    let square =
+        |i: f32| Rect::from_min_size(corner + egui::vec2(i * (side + gap), line), egui::Vec2::splat(side));
     map(ui, square(0.0), &heat.product, &product, &font, look);
     map(ui, square(1.0), &heat.target, &in_basis("A"), &font, look);
     let left = corner + egui::vec2(2.0 * (side + gap), line);
@@ -151,7 +155,7 @@ fn map(ui: &mut Ui, rect: Rect, map: &Map, name: &str, font: &FontId, look: Look
     }
     let stroke = egui::Stroke::new(1.0, look.faint());
     ui.painter().rect_stroke(rect, 0.0, stroke, egui::StrokeKind::Outside);
-    let response = ui.interact(rect, ui.id().with(("map", name)), Sense::hover());
+    let response = ui.interact(rect, ui.unique_id().with(("map", name)), Sense::hover());
     let Some(pointer) = response.hover_pos().filter(|_| map.width > 0) else { return };
     let place = (pointer - rect.min) / rect.width() * map.width as f32;
     let cell = |at: f32| (at.max(0.0) as usize).min(map.width - 1);
@@ -186,7 +190,8 @@ fn colour_bar(ui: &Ui, rect: Rect, end: f32, font: &FontId, look: Look) {
     let stroke = egui::Stroke::new(1.0, look.faint());
     ui.painter().rect_stroke(rect, 0.0, stroke, egui::StrokeKind::Outside);
     let end = f64::from(end);
-    let labels = [(0.0, end, Align2::LEFT_TOP), (0.5, 0.0, Align2::LEFT_CENTER), (1.0, -end, Align2::LEFT_BOTTOM)];
+    let labels =
+        [(0.0, end, Align2::LEFT_TOP), (0.5, 0.0, Align2::LEFT_CENTER), (1.0, -end, Align2::LEFT_BOTTOM)];
     for (part, value, anchor) in labels {
         let place = Pos2::new(rect.right() + 4.0, rect.top() + part * rect.height());
         let text = number(super::edit::three_digits(value)).replace('-', "−");

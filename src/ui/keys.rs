@@ -1,10 +1,10 @@
 //! The list of keys and the list of notices.
 
-use eframe::egui;
 use super::action::{Action, Menu, key_text};
 use super::plot::count;
 use super::status::colour;
 use crate::engine::protocol::Notice;
+use eframe::egui;
 use eframe::egui::{Align2, Grid, RichText, ScrollArea, Window};
 
 /// All keys, menu by menu.

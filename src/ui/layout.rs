@@ -1,10 +1,10 @@
 //! Where everything is in the window.
 
-use eframe::egui;
 use super::action::Action;
 use super::modes::{self, Scene};
 use super::window::Window;
 use super::{controls, heat, keys, loss, status, top};
+use eframe::egui;
 use eframe::egui::{CentralPanel, DragValue, Frame, Margin, Panel, ScrollArea, Ui};
 
 impl Window {
@@ -84,13 +84,8 @@ impl Window {
     fn views(&mut self, ui: &mut Ui) -> Option<Action> {
         let [mut upper, mut lower] = self.follow;
         let look = self.look;
-        let scene = Scene {
-            log: self.log(),
-            digest: &self.digest,
-            theory: &self.theory,
-            curves: &self.curves,
-            look,
-        };
+        let scene =
+            Scene { log: self.log(), digest: &self.digest, theory: &self.theory, curves: &self.curves, look };
         let area = ui.available_size();
         let below = (area.y * 0.42).clamp(150.0, 460.0);
         ui.allocate_ui(egui::vec2(area.x, area.y - below - 8.0), |ui| modes::show(ui, scene, &mut upper));
@@ -101,7 +96,9 @@ impl Window {
             let maps = (2.2 * height).min(0.5 * area.x);
             let left = area.x - maps - 14.0;
             let column = egui::Layout::top_down(egui::Align::LEFT);
-            ui.allocate_ui_with_layout(egui::vec2(left, below), column, |ui| loss::show(ui, scene, &mut lower));
+            ui.allocate_ui_with_layout(egui::vec2(left, below), column, |ui| {
+                loss::show(ui, scene, &mut lower)
+            });
             ui.allocate_ui_with_layout(egui::vec2(maps, below), column, |ui| action = self.maps(ui));
         });
         self.follow = [upper, lower];
@@ -113,9 +110,12 @@ impl Window {
         let depth = log.header.as_ref().map_or(2, |header| super::edit::linear(&header.spec).depth);
         let mut action = None;
         ui.horizontal(|ui| {
-            let basis = ui.button(if self.basis == heat::Basis::Singular { "Plain basis" } else { "Singular basis" });
-            if basis.on_hover_text(Action::Basis.hint(ui.ctx())).clicked() {
-                action = Some(Action::Basis);
+            heat::title(ui, &self.heat, depth);
+            for (basis, name) in [(heat::Basis::Singular, "singular basis"), (heat::Basis::Plain, "plain")] {
+                let button = ui.selectable_label(self.basis == basis, name);
+                if button.on_hover_text(Action::Basis.hint(ui.ctx())).clicked() && self.basis != basis {
+                    action = Some(Action::Basis);
+                }
             }
             let members = log.members().max(1) as u32;
             if members > 1 {

@@ -26,7 +26,8 @@ pub fn show(ui: &mut Ui, scene: Scene<'_>, follow: &mut Follow) {
         .y_axis_label("loss  ‖P − A‖²")
         .y_axis_formatter(decade)
         .y_axis_min_width(46.0);
-    let (response, transform) = plot::framed(ui, plot, follow, bounds, move |plot_ui| draw(plot_ui, scene));
+    let (response, transform) =
+        plot::framed(ui, plot, scene.look, follow, bounds, move |plot_ui| draw(plot_ui, scene));
     let Some(pointer) = response.hover_pos() else { return };
     let pair = &curves.loss;
     let lines = [(false, &pair.measured.line[..]), (true, &pair.theory[..])].into_iter();
@@ -63,7 +64,10 @@ fn draw<'a>(plot_ui: &mut PlotUi<'a>, scene: Scene<'a>) {
         plot_ui.line(line.allow_hover(false));
     }
     modes::band(plot_ui, &scene.curves.loss, palette::band(colour));
-    let measured = Line::new("", &scene.curves.loss.measured.line[..]).color(colour).width(look.line());
+    let measured = Line::new("", &scene.curves.loss.measured.line[..])
+        .allow_band(false)
+        .color(colour)
+        .width(look.line());
     plot_ui.line(measured.allow_hover(false));
     modes::theory(plot_ui, &scene.curves.loss.theory, palette::theory(colour, look.dark), look, 0);
 }
@@ -104,7 +108,8 @@ fn describe(scene: Scene<'_>, theory: bool, x: f64) -> Vec<String> {
     }
     let next = plateaus(scene).into_iter().position(|(from, to, _)| (from..to).contains(&x));
     if let Some(learned) = next {
-        lines.push(format!("on the plateau after {learned} modes, where s{} is next", subscript(learned + 1)));
+        lines
+            .push(format!("on the plateau after {learned} modes, where s{} is next", subscript(learned + 1)));
     }
     lines
 }

@@ -1,6 +1,5 @@
 //! The modes against time: measured solid, theory dashed, bands over seeds, half-times marked.
 
-use eframe::egui;
 use super::curves::{Curves, Pair};
 use super::digest::Digest;
 use super::edit;
@@ -8,8 +7,11 @@ use super::palette;
 use super::plot::{self, Follow, Look, count, number, subscript};
 use super::theory::{Axis, Theory};
 use crate::runlog::RunLog;
+use eframe::egui;
 use eframe::egui::{Align2, RichText, Ui};
-use egui_plot::{FilledArea, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint, PlotUi, Points, Text};
+use egui_plot::{
+    FilledArea, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint, PlotUi, Points, Text,
+};
 
 /// What the plots are made from.
 #[derive(Clone, Copy)]
@@ -57,9 +59,10 @@ pub fn show(ui: &mut Ui, scene: Scene<'_>, follow: &mut Follow) {
     title(ui, scene);
     let plot = Plot::new("modes")
         .x_axis_label(plot::x_label(scene.look.axis))
-        .y_axis_label("mode strength  σᵢ = uᵢᵀ P vᵢ")
+        .y_axis_label("mode strength  σ_i = u_i^T P v_i")
         .y_axis_min_width(46.0);
-    let (response, transform) = plot::framed(ui, plot, follow, bounds, move |plot_ui| draw(plot_ui, scene));
+    let (response, transform) =
+        plot::framed(ui, plot, scene.look, follow, bounds, move |plot_ui| draw(plot_ui, scene));
     let Some(pointer) = response.hover_pos() else { return };
     let measured = curves.modes.iter().enumerate().map(|(i, p)| (Which::Measured(i), &p.measured.line[..]));
     let theory = curves.modes.iter().enumerate().map(|(i, p)| (Which::Theory(i), &p.theory[..]));
@@ -100,7 +103,10 @@ fn draw<'a>(plot_ui: &mut PlotUi<'a>, scene: Scene<'a>) {
     }
     // The strongest last, so that it lies on top where modes meet.
     for (index, pair) in scene.curves.modes.iter().enumerate().rev() {
-        let line = Line::new("", &pair.measured.line[..]).color(colour(index)).width(scene.look.line());
+        let line = Line::new("", &pair.measured.line[..])
+            .allow_band(false)
+            .color(colour(index))
+            .width(scene.look.line());
         plot_ui.line(line.allow_hover(false).id(("measured", index)));
     }
     for (index, pair) in scene.curves.modes.iter().enumerate().rev() {
@@ -121,8 +127,14 @@ pub fn band(plot_ui: &mut PlotUi<'_>, pair: &Pair, colour: egui::Color32) {
 }
 
 /// A theory curve.
-pub fn theory<'a>(plot_ui: &mut PlotUi<'a>, points: &'a [PlotPoint], colour: egui::Color32, look: Look, id: usize) {
-    let line = Line::new("", points).color(colour).width(look.thin());
+pub fn theory<'a>(
+    plot_ui: &mut PlotUi<'a>,
+    points: &'a [PlotPoint],
+    colour: egui::Color32,
+    look: Look,
+    id: usize,
+) {
+    let line = Line::new("", points).allow_band(false).color(colour).width(look.thin());
     plot_ui.line(line.style(LineStyle::dashed_loose()).allow_hover(false).id(("theory", id)));
 }
 
@@ -158,7 +170,7 @@ fn labels(plot_ui: &mut PlotUi<'_>, scene: Scene<'_>) {
         last = y;
         let colour = palette::mode(index, spectrum.len(), scene.look.dark);
         let name = format!("s{} = {}", subscript(index + 1), number(*s));
-        let text = RichText::new(name).strong().color(palette::theory(colour, scene.look.dark));
+        let text = RichText::new(name).size(15.0).strong().color(palette::theory(colour, scene.look.dark));
         let place = PlotPoint::new(x, y);
         plot_ui.text(Text::new("", place, text).anchor(Align2::RIGHT_BOTTOM).allow_hover(false));
     }
@@ -184,7 +196,9 @@ fn describe(scene: Scene<'_>, which: Which, x: f64) -> Vec<String> {
         lines.extend(theory.map(|value| format!("theory {} ({formula})", number(value))));
     }
     lines.push(format!("goes to s{} = {}", subscript(index + 1), number(s)));
-    if let (Some(predicted), seen) = (scene.theory.half(index, scene.look.axis), scene.curves.modes[index].half) {
+    if let (Some(predicted), seen) =
+        (scene.theory.half(index, scene.look.axis), scene.curves.modes[index].half)
+    {
         let seen = seen.map_or_else(|| "not yet".to_owned(), number);
         lines.push(format!("half-time: predicted {}, measured {seen}", number(predicted)));
     }
@@ -202,7 +216,12 @@ pub fn measured(scene: Scene<'_>, metric: &str, index: usize, row: usize) -> Vec
     if values.len() == 1 {
         lines.push(format!("value {} ({unit})", number(at(0.0))));
     } else if !values.is_empty() {
-        lines.push(format!("median {} ({unit}), 5–95 %: {} to {}", number(at(0.5)), number(at(0.05)), number(at(0.95))));
+        lines.push(format!(
+            "median {} ({unit}), 5–95 %: {} to {}",
+            number(at(0.5)),
+            number(at(0.05)),
+            number(at(0.95))
+        ));
     }
     lines.push(format!("formula {}", metric.info.formula));
     let (t, step) = (scene.log.times[row], scene.log.steps[row]);

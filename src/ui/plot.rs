@@ -1,7 +1,7 @@
 //! What the two plots share: frame, axes, following the run, and the hover.
 
-use eframe::egui;
 use super::theory::Axis;
+use eframe::egui;
 use eframe::egui::{Color32, Pos2, Response, RichText, Ui};
 use egui_plot::{Plot, PlotBounds, PlotPoint, PlotTransform, PlotUi};
 
@@ -29,6 +29,10 @@ impl Look {
 
     pub fn ink(self) -> Color32 {
         if self.dark { Color32::from_gray(0xE4) } else { Color32::from_gray(0x1C) }
+    }
+
+    pub fn grid(self) -> Color32 {
+        Color32::from_gray(if self.dark { 0x3A } else { 0xDC })
     }
 
     pub fn faint(self) -> Color32 {
@@ -59,6 +63,7 @@ pub fn x_label(axis: Axis) -> &'static str {
 pub fn framed<'a>(
     ui: &mut Ui,
     plot: Plot<'a>,
+    look: Look,
     follow: &mut Follow,
     bounds: PlotBounds,
     draw: impl FnOnce(&mut PlotUi<'a>) + 'a,
@@ -71,7 +76,9 @@ pub fn framed<'a>(
         .show_crosshair(false)
         .label_formatter(|_| None)
         .allow_double_click_reset(false)
-        .set_margin_fraction(egui::Vec2::ZERO);
+        .set_margin_fraction(egui::Vec2::ZERO)
+        .grid_color(look.grid())
+        .grid_fade(0.4);
     let shown = plot.show(ui, move |plot_ui| {
         if following {
             plot_ui.set_plot_bounds(bounds);

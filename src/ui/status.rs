@@ -1,12 +1,12 @@
 //! The bar below, always visible: who computes, how fast, how much memory, and what went wrong.
 
-use eframe::egui;
 use super::action::Action;
 use super::digest::NotFinite;
 use super::palette;
 use super::plot::count;
 use crate::engine::admit::human_bytes;
 use crate::engine::protocol::{Header, Level, Notice, State, Status};
+use eframe::egui;
 use eframe::egui::{RichText, Sense, Ui};
 
 /// What the bar shows.
@@ -65,7 +65,11 @@ fn state(ui: &mut Ui, facts: &Facts<'_>) {
 fn executor(ui: &mut Ui, header: &Header) {
     let executor = &header.executor;
     let software = if executor.software { ", software adapter" } else { "" };
-    let backend = if executor.backend.is_empty() { String::new() } else { format!(" ({}{software})", executor.backend) };
+    let backend = if executor.backend.is_empty() {
+        String::new()
+    } else {
+        format!(" ({}{software})", executor.backend)
+    };
     let text = format!("{} · {}{backend}", executor.kind, shortened(&executor.device));
     let reason = if executor.reason.is_empty() { "chosen by hand" } else { &executor.reason };
     let variants = executor.variants.join(", ");
@@ -84,9 +88,14 @@ fn members(ui: &mut Ui, header: &Header) {
     let one = if members == 1 { "member" } else { "members" };
     ui.label(format!("{} {one}", count(u64::from(members))));
     ui.separator();
-    let parts = header.memory.parts.iter().map(|(what, bytes)| format!("{what}: {}", human_bytes(u128::from(*bytes))));
+    let parts = header
+        .memory
+        .parts
+        .iter()
+        .map(|(what, bytes)| format!("{what}: {}", human_bytes(u128::from(*bytes))));
     let parts = parts.collect::<Vec<_>>().join("\n");
-    ui.label(human_bytes(u128::from(header.memory.total()))).on_hover_text(format!("memory planned for the run\n{parts}"));
+    ui.label(human_bytes(u128::from(header.memory.total())))
+        .on_hover_text(format!("memory planned for the run\n{parts}"));
     ui.separator();
 }
 
@@ -94,13 +103,17 @@ fn rate(ui: &mut Ui, facts: &Facts<'_>) {
     if facts.opened.is_none() {
         let status = facts.status;
         let text = format!("{} steps/s", count(status.steps_per_second.max(0.0) as u64));
-        let last = format!("last submit: {} steps in {:.1} ms", status.submit_steps, 1e3 * status.submit_seconds);
+        let last =
+            format!("last submit: {} steps in {:.1} ms", status.submit_steps, 1e3 * status.submit_seconds);
         ui.label(text).on_hover_text(last);
         ui.separator();
     }
     if let Some([median, high]) = facts.frame {
         let text = format!("frame {:.1} ms", 1e3 * median);
-        ui.label(text).on_hover_text(format!("time the window takes for a frame: median; 99 % take at most {:.1} ms", 1e3 * high));
+        ui.label(text).on_hover_text(format!(
+            "time the window takes for a frame: median; 99 % take at most {:.1} ms",
+            1e3 * high
+        ));
         ui.separator();
     }
 }

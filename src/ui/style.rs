@@ -50,8 +50,13 @@ fn dark() -> Visuals {
 fn round(mut visuals: Visuals) -> Visuals {
     visuals.window_corner_radius = CornerRadius::same(6);
     visuals.slider_trailing_fill = true;
-    let blue = if visuals.dark_mode { Color32::from_rgb(0x1E, 0x5F, 0x94) } else { Color32::from_rgb(0xA8, 0xD4, 0xF2) };
+    let blue = if visuals.dark_mode {
+        Color32::from_rgb(0x1E, 0x5F, 0x94)
+    } else {
+        Color32::from_rgb(0xA8, 0xD4, 0xF2)
+    };
     visuals.selection.bg_fill = blue;
-    visuals.selection.stroke = Stroke::new(1.0, if visuals.dark_mode { Color32::WHITE } else { Color32::BLACK });
+    visuals.selection.stroke =
+        Stroke::new(1.0, if visuals.dark_mode { Color32::WHITE } else { Color32::BLACK });
     visuals
 }

@@ -1,9 +1,9 @@
 //! The bar above: menus, transport, speed, undo, progress.
 
-use eframe::egui;
 use super::action::{Action, Menu, key_text};
 use super::plot::count;
 use crate::engine::protocol::State;
+use eframe::egui;
 use eframe::egui::{Button, ProgressBar, Slider, Ui};
 
 /// What the bar shows.
@@ -42,7 +42,13 @@ pub fn show(ui: &mut Ui, top: Top) -> Option<Action> {
         }
         ui.separator();
         let running = top.state == State::Playing;
-        let play = if running { "⏸ Pause" } else if top.state == State::Done { "⟲ Again" } else { "▶ Play" };
+        let play = if running {
+            "▮▮ Pause"
+        } else if top.state == State::Done {
+            "↻ Again"
+        } else {
+            "▶ Play"
+        };
         button(ui, top, play, Action::PlayPause, &mut action);
         button(ui, top, "Step", Action::Step, &mut action);
         button(ui, top, "Reset", Action::Reset, &mut action);

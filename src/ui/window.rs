@@ -1,6 +1,5 @@
 //! The window's state: what the engine told, what is shown, what is set; and what actions do.
 
-use eframe::egui;
 use super::action::{Action, pressed};
 use super::curves::Curves;
 use super::digest::Digest;
@@ -12,12 +11,11 @@ use super::plot::{Follow, Look};
 use super::theory::Theory;
 use super::top::SPEEDS;
 use crate::engine::admit;
-use crate::engine::protocol::{
-    Change, Command, Event, ExecutorChoice, Level, Notice, Picture, State, Watch,
-};
+use crate::engine::protocol::{Change, Command, Event, ExecutorChoice, Level, Notice, Picture, State, Watch};
 use crate::runlog::RunLog;
 use crate::scenarios::{self, Preset, Scenario};
 use crate::spec::Spec;
+use eframe::egui;
 use std::path::Path;
 
 /// Seconds that a whole run takes at the normal speed.
@@ -172,14 +170,14 @@ impl Window {
 
     fn fold(&mut self, event: Event) {
         let started = matches!(event, Event::Started(_));
-        match event {
-            Event::Picture(picture) => self.picture = Some(picture),
-            Event::Notice(ref notice) => self.notices.push(notice.clone()),
-            Event::Refused(ref text) => self.say(Level::Error, text.clone()),
+        match &event {
+            Event::Notice(notice) => self.notices.push(notice.clone()),
+            Event::Refused(text) => self.say(Level::Error, text.clone()),
             _ => {}
         }
-        if !matches!(event, Event::Picture(_)) {
-            self.live.fold(&event);
+        self.live.fold(&event);
+        if let Event::Picture(picture) = event {
+            self.picture = Some(picture);
         }
         if started {
             self.picture = None;
@@ -212,9 +210,7 @@ impl Window {
         }
         let dropped = ctx.input(|input| input.raw.dropped_files.clone());
         for file in dropped {
-            if let Some(path) = file.path() {
-                self.perform(&Action::Open(path.to_owned()), ctx);
-            }
+            self.perform(&Action::Open(file.path().to_owned()), ctx);
         }
     }
 
