@@ -26,3 +26,5 @@ mod theory;
 mod tidy;
 #[path = "cases/transformer_cases.rs"]
 mod transformer_cases;
+#[path = "cases/ui.rs"]
+mod ui;

@@ -6,8 +6,8 @@ use crate::runlog::RunLog;
 /// What runs without a display.
 const HINT: &str = "`plateau run saxe` runs without one";
 
-/// Opens the window, on a run where one is given, and returns when it is closed.
-pub fn open(run: Option<RunLog>) -> Ending {
+/// Opens the window, on a run and the name it goes by where one is given, and returns when it is closed.
+pub fn open(run: Option<(String, RunLog)>) -> Ending {
     match why_not() {
         Some(reason) => Err(format!("{reason}; {HINT}")),
         None => show(run).map(|()| Outcome::Done),
@@ -25,6 +25,13 @@ pub fn why_not() -> Option<&'static str> {
     (needs_server && !displays.into_iter().any(set)).then_some("no display to open a window on")
 }
 
-fn show(_run: Option<RunLog>) -> Result<(), String> {
+#[cfg(feature = "ui")]
+fn show(run: Option<(String, RunLog)>) -> Result<(), String> {
+    let options = crate::ui::WindowOptions { open: run, ..Default::default() };
+    crate::ui::run_window(options).map_err(|error| error.to_string())
+}
+
+#[cfg(not(feature = "ui"))]
+fn show(_run: Option<(String, RunLog)>) -> Result<(), String> {
     Err(HINT.to_owned())
 }

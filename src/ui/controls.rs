@@ -1,0 +1,216 @@
+//! The controls: presets, the task, the start, the learning rate, the ensemble.
+
+use super::action::Action;
+use super::plot::{Look, number};
+use super::{bars, edit};
+use crate::engine::admit::{MAX_STEPS, MAX_TAU, MAX_WIDTH};
+use crate::scenarios::Preset;
+use crate::spec::{Basis, Det, Spec, Start};
+use eframe::egui;
+use eframe::egui::{ComboBox, DragValue, Grid, Response, RichText, Slider, Ui};
+
+/// Most members that the slider offers; a Spec may have more.
+const SEEDS: u32 = 256;
+
+/// What the controls show.
+pub struct Panel<'a> {
+    pub title: &'a str,
+    pub sentence: &'a str,
+    pub presets: &'a [Preset],
+    /// The preset chosen last, if it is unchanged.
+    pub preset: Option<usize>,
+    pub look: Look,
+}
+
+/// Shows the controls over a draft of the Spec; returns what a completed change asks for.
+pub fn show(ui: &mut Ui, panel: &Panel<'_>, draft: &mut Spec) -> Option<Action> {
+    let mut action = gallery(ui, panel);
+    ui.separator();
+    let before = draft.clone();
+    let mut done = spectrum(ui, draft, panel.look);
+    let eta = Grid::new("parameters").num_columns(2).spacing([10.0, 6.0]).show(ui, |ui| {
+        done |= width(ui, draft);
+        let eta = learning_rate(ui, draft);
+        done |= start(ui, draft);
+        done |= ensemble(ui, draft);
+        eta
+    });
+    if done {
+        if before.training.steps == draft.training.steps {
+            edit::fit_length(draft);
+        }
+        action = Some(Action::Restart(Box::new(draft.clone())));
+    }
+    action.or(eta.inner.map(Action::Eta))
+}
+
+fn gallery(ui: &mut Ui, panel: &Panel<'_>) -> Option<Action> {
+    let mut action = None;
+    ui.label(RichText::new(panel.title).strong().size(17.0)).on_hover_text(panel.sentence);
+    for (index, preset) in panel.presets.iter().enumerate() {
+        let chosen = panel.preset == Some(index);
+        let button = egui::Button::selectable(chosen, preset.title).truncate();
+        let response = ui.add_sized([ui.available_width(), 0.0], button.left_text(""));
+        if response.on_hover_text(preset.look_for).clicked() {
+            action = Some(Action::Choose(index));
+        }
+    }
+    let text = panel.preset.and_then(|index| panel.presets.get(index)).map(|preset| preset.look_for);
+    ui.label(RichText::new(text.unwrap_or("Your own settings; undo leads back to the preset.")).italics());
+    action
+}
+
+/// Whether a widget's change is complete: released, or set without a drag.
+fn committed(response: &Response) -> bool {
+    response.drag_stopped() || (response.changed() && !response.dragged())
+}
+
+fn spectrum(ui: &mut Ui, draft: &mut Spec, look: Look) -> bool {
+    ui.horizontal(|ui| {
+        ui.label("Singular values of the task");
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            ui.label(RichText::new("drag the bars").weak());
+        });
+    });
+    bars::show(ui, &mut edit::linear_mut(draft).spectrum, look)
+}
+
+fn width(ui: &mut Ui, draft: &mut Spec) -> bool {
+    let linear = edit::linear_mut(draft);
+    let mut d = linear.spectrum.len();
+    label(ui, "Width d", "Width of every layer and number of modes; a change makes a geometric spectrum");
+    let response = slider(ui, Slider::new(&mut d, 2..=MAX_WIDTH).update_while_editing(false));
+    if d != linear.spectrum.len() {
+        linear.spectrum = edit::with_width(&linear.spectrum, d);
+    }
+    let done = committed(&response);
+    ui.end_row();
+    done
+}
+
+/// The learning rate acts while it is dragged.
+fn learning_rate(ui: &mut Ui, draft: &mut Spec) -> Option<f64> {
+    let limit = edit::eta_limit(edit::linear(draft));
+    let (low, high) = (1e-4_f64.min(limit / 100.0), 4.0 * limit);
+    label(ui, "Learning rate η", Action::Eta(0.0).tooltip());
+    let mut eta = draft.training.eta;
+    let response = ui
+        .horizontal(|ui| {
+            let range = low..=high.max(eta);
+            let bare = Slider::new(&mut eta, range.clone()).logarithmic(true).smallest_positive(low);
+            let response = slider(ui, bare.show_value(false));
+            mark(ui, &response, (limit / low).ln() / (range.end() / low).ln(), limit);
+            let value = DragValue::new(&mut eta).range(1e-6..=1e3).speed(1e-4).max_decimals(5);
+            response | ui.add(value.update_while_editing(false))
+        })
+        .inner;
+    ui.end_row();
+    if response.changed() && eta != draft.training.eta {
+        draft.training.eta = edit::three_digits(eta);
+        return Some(draft.training.eta);
+    }
+    None
+}
+
+/// A line on the slider at the largest stable learning rate.
+fn mark(ui: &mut Ui, slider: &Response, part: f64, limit: f64) {
+    let handle = slider.rect.height() / 2.5;
+    let line = slider.rect.x_range().shrink(handle);
+    let x = line.min + (line.max - line.min) * part as f32;
+    let place = egui::Rect::from_center_size(
+        egui::pos2(x, slider.rect.center().y),
+        egui::vec2(8.0, slider.rect.height()),
+    );
+    let colour = super::palette::error(ui.visuals().dark_mode);
+    ui.painter().vline(x, place.y_range(), egui::Stroke::new(2.0, colour));
+    let text = format!("largest stable learning rate: {} = 1/(2 s₁) for two layers", number(limit));
+    ui.interact(place, slider.id.with("limit"), egui::Sense::hover()).on_hover_text(text);
+}
+
+fn start(ui: &mut Ui, draft: &mut Spec) -> bool {
+    let linear = edit::linear_mut(draft);
+    let mut done = false;
+    label(ui, "Start scale τ", "Every layer starts at the scale e^-τ");
+    done |= committed(&slider(ui, Slider::new(&mut linear.tau, 0.0..=MAX_TAU / 2.0).max_decimals(2)));
+    ui.end_row();
+    label(ui, "Start", "What the layers are at step 0");
+    done |= choice(
+        ui,
+        "start",
+        &mut linear.start,
+        &[
+            (Start::Aligned, "aligned with the task"),
+            (Start::Identity, "identity"),
+            (Start::Random, "random"),
+            (Start::Unbalanced, "aligned, unbalanced"),
+        ],
+    );
+    ui.end_row();
+    if linear.start == Start::Unbalanced {
+        linear.depth = 2;
+        label(ui, "Imbalance r", "W₁ = r e^-τ U and W₂ = e^-τ/r V^T");
+        let bar = Slider::new(&mut linear.imbalance, 0.01..=100.0).logarithmic(true);
+        done |= committed(&slider(ui, bar));
+        ui.end_row();
+    }
+    label(ui, "Layers", "Depth N: one layer is the shallow contrast, where all modes come at once");
+    done |= choice(ui, "depth", &mut linear.depth, &[(1, "1, shallow"), (2, "2"), (3, "3"), (4, "4")]);
+    ui.end_row();
+    label(ui, "Sign of det A", "The identity start cannot learn the last mode if det A < 0");
+    done |= choice(
+        ui,
+        "det",
+        &mut linear.det,
+        &[(Det::Any, "as drawn"), (Det::Positive, "positive"), (Det::Negative, "negative")],
+    );
+    ui.end_row();
+    label(ui, "Bases U, V", "The singular vectors of the task, drawn for each member");
+    done |= choice(
+        ui,
+        "bases",
+        &mut linear.basis,
+        &[(Basis::Random, "random orthogonal"), (Basis::Identity, "identity")],
+    );
+    ui.end_row();
+    if done && linear.start == Start::Unbalanced && linear.imbalance == 1.0 {
+        linear.imbalance = 3.0;
+    }
+    done
+}
+
+fn ensemble(ui: &mut Ui, draft: &mut Spec) -> bool {
+    let mut done = false;
+    label(ui, "Seeds", "Members of the ensemble, trained side by side: each has its own task and start");
+    let most = SEEDS.max(draft.ensemble.members);
+    let bar = Slider::new(&mut draft.ensemble.members, 1..=most).logarithmic(true);
+    done |= committed(&slider(ui, bar.update_while_editing(false)));
+    ui.end_row();
+    label(ui, "First seed", "Key of every random draw of the run");
+    done |= committed(&ui.add(DragValue::new(&mut draft.seed).update_while_editing(false)));
+    ui.end_row();
+    label(ui, "Steps", "Length of the run; set by itself when the task changes");
+    let bar = DragValue::new(&mut draft.training.steps).range(1..=MAX_STEPS).speed(10.0);
+    done |= committed(&ui.add(bar.update_while_editing(false)));
+    ui.end_row();
+    done
+}
+
+fn label(ui: &mut Ui, text: &str, tooltip: &str) {
+    ui.label(text).on_hover_text(tooltip);
+}
+
+fn slider(ui: &mut Ui, slider: Slider<'_>) -> Response {
+    ui.spacing_mut().slider_width = 108.0;
+    ui.add(slider)
+}
+
+fn choice<T: Copy + PartialEq>(ui: &mut Ui, id: &str, value: &mut T, options: &[(T, &str)]) -> bool {
+    let before = *value;
+    let name = options.iter().find(|(option, _)| *option == before).map_or("", |(_, name)| name);
+    ComboBox::from_id_salt(id).selected_text(name).width(168.0).show_ui(ui, |ui| {
+        for (option, name) in options {
+            ui.selectable_value(value, *option, *name);
+        }
+    });
+    *value != before
+}
