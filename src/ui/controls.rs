@@ -19,6 +19,8 @@ pub struct Panel<'a> {
     pub presets: &'a [Preset],
     /// The preset chosen last, if it is unchanged.
     pub preset: Option<usize>,
+    /// The spectrum in force, from which a drag of the width starts.
+    pub spectrum: &'a [f64],
     pub look: Look,
 }
 
@@ -29,7 +31,7 @@ pub fn show(ui: &mut Ui, panel: &Panel<'_>, draft: &mut Spec) -> Option<Action> 
     let before = draft.clone();
     let mut done = spectrum(ui, draft, panel.look);
     let eta = Grid::new("parameters").num_columns(2).spacing([10.0, 6.0]).show(ui, |ui| {
-        done |= width(ui, draft);
+        done |= width(ui, draft, panel.spectrum);
         let eta = learning_rate(ui, draft);
         done |= start(ui, draft);
         done |= ensemble(ui, draft);
@@ -75,36 +77,36 @@ fn spectrum(ui: &mut Ui, draft: &mut Spec, look: Look) -> bool {
     bars::show(ui, &mut edit::linear_mut(draft).spectrum, look)
 }
 
-fn width(ui: &mut Ui, draft: &mut Spec) -> bool {
+/// A change makes a geometric spectrum between the ends of the one in force.
+fn width(ui: &mut Ui, draft: &mut Spec, spectrum: &[f64]) -> bool {
     let linear = edit::linear_mut(draft);
     let mut d = linear.spectrum.len();
-    label(ui, "Width d", "Width of every layer and number of modes; a change makes a geometric spectrum");
-    let response = slider(ui, Slider::new(&mut d, 2..=MAX_WIDTH).update_while_editing(false));
+    let tooltip = "Width of every layer and number of modes; a change makes a geometric spectrum";
+    let bar = Slider::new(&mut d, 2..=MAX_WIDTH).update_while_editing(false);
+    let response = row(ui, "Width d", tooltip, |ui| slider(ui, bar));
     if d != linear.spectrum.len() {
-        linear.spectrum = edit::with_width(&linear.spectrum, d);
+        linear.spectrum = if d == spectrum.len() { spectrum.to_vec() } else { edit::with_width(spectrum, d) };
     }
-    let done = committed(&response);
-    ui.end_row();
-    done
+    committed(&response)
 }
 
 /// The learning rate acts while it is dragged.
 fn learning_rate(ui: &mut Ui, draft: &mut Spec) -> Option<f64> {
     let limit = edit::eta_limit(edit::linear(draft));
     let (low, high) = (1e-4_f64.min(limit / 100.0), 4.0 * limit);
-    label(ui, "Learning rate η", Action::Eta(0.0).tooltip());
     let mut eta = draft.training.eta;
-    let response = ui
-        .horizontal(|ui| {
-            let range = low..=high.max(eta);
-            let bare = Slider::new(&mut eta, range.clone()).logarithmic(true).smallest_positive(low);
+    let range = low..=high.max(eta);
+    let place = (limit / low).ln() / (range.end() / low).ln();
+    let response = row(ui, "Learning rate η", Action::Eta(0.0).tooltip(), |ui| {
+        let widgets = ui.horizontal(|ui| {
+            let bare = Slider::new(&mut eta, range).logarithmic(true).smallest_positive(low);
             let response = slider(ui, bare.show_value(false));
-            mark(ui, &response, (limit / low).ln() / (range.end() / low).ln(), limit);
+            mark(ui, &response, place, limit);
             let value = DragValue::new(&mut eta).range(1e-6..=1e3).speed(1e-4).max_decimals(5);
             response | ui.add(value.update_while_editing(false))
-        })
-        .inner;
-    ui.end_row();
+        });
+        widgets.inner
+    });
     if response.changed() && eta != draft.training.eta {
         draft.training.eta = edit::three_digits(eta);
         return Some(draft.training.eta);
@@ -129,14 +131,14 @@ fn mark(ui: &mut Ui, slider: &Response, part: f64, limit: f64) {
 
 fn start(ui: &mut Ui, draft: &mut Spec) -> bool {
     let linear = edit::linear_mut(draft);
-    let mut done = false;
-    label(ui, "Start scale τ", "Every layer starts at the scale e^-τ");
-    done |= committed(&slider(ui, Slider::new(&mut linear.tau, 0.0..=MAX_TAU / 2.0).max_decimals(2)));
-    ui.end_row();
-    label(ui, "Start", "What the layers are at step 0");
+    let scale = Slider::new(&mut linear.tau, 0.0..=MAX_TAU / 2.0).max_decimals(2);
+    let mut done = committed(&row(ui, "Start scale τ", "Every layer starts at the scale e^-τ", |ui| {
+        slider(ui, scale)
+    }));
     done |= choice(
         ui,
-        "start",
+        "Start",
+        "What the layers are at step 0",
         &mut linear.start,
         &[
             (Start::Aligned, "aligned with the task"),
@@ -145,58 +147,50 @@ fn start(ui: &mut Ui, draft: &mut Spec) -> bool {
             (Start::Unbalanced, "aligned, unbalanced"),
         ],
     );
-    ui.end_row();
     if linear.start == Start::Unbalanced {
         linear.depth = 2;
-        label(ui, "Imbalance r", "W₁ = r e^-τ U and W₂ = e^-τ/r V^T");
+        if done && linear.imbalance == 1.0 {
+            linear.imbalance = 3.0;
+        }
         let bar = Slider::new(&mut linear.imbalance, 0.01..=100.0).logarithmic(true);
-        done |= committed(&slider(ui, bar));
-        ui.end_row();
+        let tooltip = "W₁ = r e^-τ U and W₂ = e^-τ/r V^T";
+        done |= committed(&row(ui, "Imbalance r", tooltip, |ui| slider(ui, bar)));
     }
-    label(ui, "Layers", "Depth N: one layer is the shallow contrast, where all modes come at once");
-    done |= choice(ui, "depth", &mut linear.depth, &[(1, "1, shallow"), (2, "2"), (3, "3"), (4, "4")]);
-    ui.end_row();
-    label(ui, "Sign of det A", "The identity start cannot learn the last mode if det A < 0");
+    let tooltip = "Depth N: one layer is the shallow contrast, where all modes come at once";
+    done |=
+        choice(ui, "Layers", tooltip, &mut linear.depth, &[(1, "1, shallow"), (2, "2"), (3, "3"), (4, "4")]);
+    let tooltip = "The identity start cannot learn the last mode if det A < 0";
     done |= choice(
         ui,
-        "det",
+        "Sign of det A",
+        tooltip,
         &mut linear.det,
         &[(Det::Any, "as drawn"), (Det::Positive, "positive"), (Det::Negative, "negative")],
     );
-    ui.end_row();
-    label(ui, "Bases U, V", "The singular vectors of the task, drawn for each member");
-    done |= choice(
-        ui,
-        "bases",
-        &mut linear.basis,
-        &[(Basis::Random, "random orthogonal"), (Basis::Identity, "identity")],
-    );
-    ui.end_row();
-    if done && linear.start == Start::Unbalanced && linear.imbalance == 1.0 {
-        linear.imbalance = 3.0;
-    }
-    done
+    let tooltip = "The singular vectors of the task, drawn for each member";
+    let options = [(Basis::Random, "random orthogonal"), (Basis::Identity, "identity")];
+    done | choice(ui, "Bases U, V", tooltip, &mut linear.basis, &options)
 }
 
 fn ensemble(ui: &mut Ui, draft: &mut Spec) -> bool {
-    let mut done = false;
-    label(ui, "Seeds", "Members of the ensemble, trained side by side: each has its own task and start");
     let most = SEEDS.max(draft.ensemble.members);
-    let bar = Slider::new(&mut draft.ensemble.members, 1..=most).logarithmic(true);
-    done |= committed(&slider(ui, bar.update_while_editing(false)));
-    ui.end_row();
-    label(ui, "First seed", "Key of every random draw of the run");
-    done |= committed(&ui.add(DragValue::new(&mut draft.seed).update_while_editing(false)));
-    ui.end_row();
-    label(ui, "Steps", "Length of the run; set by itself when the task changes");
-    let bar = DragValue::new(&mut draft.training.steps).range(1..=MAX_STEPS).speed(10.0);
-    done |= committed(&ui.add(bar.update_while_editing(false)));
-    ui.end_row();
-    done
+    let bar =
+        Slider::new(&mut draft.ensemble.members, 1..=most).logarithmic(true).update_while_editing(false);
+    let tooltip = "Members of the ensemble, trained side by side: each has its own task and start";
+    let mut done = committed(&row(ui, "Seeds", tooltip, |ui| slider(ui, bar)));
+    let seed = DragValue::new(&mut draft.seed).update_while_editing(false);
+    done |= committed(&row(ui, "First seed", "Key of every random draw of the run", |ui| ui.add(seed)));
+    let steps = DragValue::new(&mut draft.training.steps).range(1..=MAX_STEPS).speed(10.0);
+    let tooltip = "Length of the run; set by itself when the task changes";
+    done | committed(&row(ui, "Steps", tooltip, |ui| ui.add(steps.update_while_editing(false))))
 }
 
-fn label(ui: &mut Ui, text: &str, tooltip: &str) {
-    ui.label(text).on_hover_text(tooltip);
+/// A row of the grid: the name, and the widgets that it names.
+fn row<R>(ui: &mut Ui, name: &str, tooltip: &str, widgets: impl FnOnce(&mut Ui) -> R) -> R {
+    let label = ui.label(name).on_hover_text(tooltip);
+    let result = ui.label_inputs_by(label.id, widgets);
+    ui.end_row();
+    result
 }
 
 fn slider(ui: &mut Ui, slider: Slider<'_>) -> Response {
@@ -204,13 +198,21 @@ fn slider(ui: &mut Ui, slider: Slider<'_>) -> Response {
     ui.add(slider)
 }
 
-fn choice<T: Copy + PartialEq>(ui: &mut Ui, id: &str, value: &mut T, options: &[(T, &str)]) -> bool {
+fn choice<T: Copy + PartialEq>(
+    ui: &mut Ui,
+    name: &str,
+    tooltip: &str,
+    value: &mut T,
+    options: &[(T, &str)],
+) -> bool {
     let before = *value;
-    let name = options.iter().find(|(option, _)| *option == before).map_or("", |(_, name)| name);
-    ComboBox::from_id_salt(id).selected_text(name).width(168.0).show_ui(ui, |ui| {
-        for (option, name) in options {
-            ui.selectable_value(value, *option, *name);
-        }
+    let chosen = options.iter().find(|(option, _)| *option == before).map_or("", |(_, name)| name);
+    row(ui, name, tooltip, |ui| {
+        ComboBox::from_id_salt(name).selected_text(chosen).width(168.0).show_ui(ui, |ui| {
+            for (option, name) in options {
+                ui.selectable_value(value, *option, *name);
+            }
+        });
     });
     *value != before
 }

@@ -74,6 +74,7 @@ impl Window {
             sentence: self.scenario.sentence,
             presets: &self.presets,
             preset: self.history.now().preset,
+            spectrum: &super::edit::linear(&self.history.now().spec).spectrum,
             look: self.look,
         };
         let draft = &mut self.draft;
@@ -121,7 +122,8 @@ impl Window {
             if members > 1 {
                 let mut member = self.member;
                 let value = DragValue::new(&mut member).range(0..=members - 1).prefix("member ");
-                if ui.add(value).on_hover_text(Action::Member(0).tooltip()).changed() {
+                let shown = ui.name_inputs(Action::Member(0).label(), |ui| ui.add(value));
+                if shown.on_hover_text(Action::Member(0).tooltip()).changed() {
                     action = Some(Action::Member(member));
                 }
             }

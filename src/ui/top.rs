@@ -92,7 +92,7 @@ fn speed(ui: &mut Ui, top: Top, action: &mut Option<Action>) {
     let mut factor = top.speed.unwrap_or(SPEEDS[1]);
     ui.spacing_mut().slider_width = 80.0;
     let slider = Slider::new(&mut factor, SPEEDS[0]..=SPEEDS[1]).logarithmic(true).show_value(false);
-    let response = ui.add(slider).on_hover_text(Action::Speed(1.0).tooltip());
+    let response = ui.name_inputs("Speed", |ui| ui.add(slider)).on_hover_text(Action::Speed(1.0).tooltip());
     if response.changed() {
         *action = Some(Action::Speed(factor));
     }
