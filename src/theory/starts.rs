@@ -16,16 +16,35 @@ use nalgebra::{DMatrix, QR};
 /// Relative size of `R_ii` below which it is rounding of a zero.
 const NOTHING: f64 = 1e-12;
 
+/// The growing parts `g_i = (W1^T u_i + W2 v_i)/2` of all modes, as columns.
+fn growing(w1: &DMatrix<f64>, w2: &DMatrix<f64>, u: &DMatrix<f64>, v: &DMatrix<f64>) -> DMatrix<f64> {
+    (w1.transpose() * u + w2 * v) * 0.5
+}
+
 /// `sigma0_i` of two layers `w1`, `w2` on the task with bases `u`, `v`, all `[d, d]`, columns in falling order of `s`.
 pub fn effective(w1: &DMatrix<f64>, w2: &DMatrix<f64>, u: &DMatrix<f64>, v: &DMatrix<f64>) -> Vec<f64> {
-    let growing = (w1.transpose() * u + w2 * v) * 0.5;
-    let sizes: Vec<f64> = growing.column_iter().map(|column| column.norm()).collect();
+    let growing = growing(w1, w2, u, v);
+    let scale = growing.column_iter().map(|column| column.norm()).fold(0.0, f64::max);
     let r = QR::new(growing).r();
-    let scale = sizes.iter().copied().fold(0.0, f64::max);
-    (0..sizes.len())
+    (0..u.ncols())
         .map(|i| r[(i, i)].abs())
         .map(|entry| if entry <= NOTHING * scale { 0.0 } else { entry * entry })
         .collect()
+}
+
+/// `|g_d|^2` of the weakest mode: all that grows of it at first, also along directions of stronger modes.
+pub fn weakest_size(w1: &DMatrix<f64>, w2: &DMatrix<f64>, u: &DMatrix<f64>, v: &DMatrix<f64>) -> f64 {
+    growing(w1, w2, u, v).column_iter().next_back().map_or(0.0, |column| column.norm_squared())
+}
+
+/// What a mode shows at time `t` along the direction of the next stronger one, in passing.
+///
+/// It grows like `e^{4 s t}` from `size` until that mode is learned (at `learned`), then decays like
+/// `e^{-4 (stronger - s) t}`. This is all that a missing mode ever shows in exact arithmetic, and it is not little
+/// where the stronger mode is late: an upper envelope, for times and sizes of the first order.
+pub fn in_passing(size: f64, [s, stronger]: [f64; 2], learned: f64, t: f64) -> f64 {
+    let growth = 4.0 * s * t.min(learned) - 4.0 * (stronger - s) * (t - learned).max(0.0);
+    size * growth.exp()
 }
 
 /// `e^{-N tau}`: `sigma0` of the aligned start of `depth` layers.

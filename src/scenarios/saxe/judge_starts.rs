@@ -4,11 +4,11 @@
 //! decides, with a probability of a false alarm of at most `ALARM` a finding.
 
 use super::judge::{Run, verdict};
-use super::predict::{self, Law, Prediction};
+use super::predict::{self, Law};
 use crate::analysis::{crossing, stats};
 use crate::runlog::Metric;
 use crate::scenarios::{Finding, Verdict};
-use crate::theory::linear as closed;
+use crate::theory::{linear as closed, starts};
 
 /// Probability that one of the counted findings fails though the claim holds.
 const ALARM: f64 = 1e-5;
@@ -26,9 +26,11 @@ const DUE: f64 = 0.9;
 /// `t` until which the missing mode must stay away; float32 lets it escape at 20 to 30.
 const STAYS_UNTIL: f64 = 16.0;
 /// How far the loss may be from `s_d^2` until then, relative.
-const STAYS_WITHIN: f64 = 0.02;
+const STAYS_WITHIN: f64 = 0.01;
 /// Part of `s_d^2` that theory may leave to the other modes for the loss to be judged.
 const OTHERS_LEFT: f64 = 1e-3;
+/// Part of `s_d` that the last mode may still show in passing when its plateau begins.
+const PASSING_LEFT: f64 = 2e-3;
 /// How far the median escape may be from its estimate, relative.
 const ESCAPE_WITHIN: f64 = 0.3;
 
@@ -54,48 +56,57 @@ pub fn missing(run: &Run<'_>) -> Vec<Finding> {
     })
 }
 
-/// Rows from where theory has learned all other modes of a member to `STAYS_UNTIL`.
-fn quiet_rows(run: &Run<'_>, theory: &Prediction) -> Vec<usize> {
+/// Rows of a member from where theory has learned all other modes, and sent away what the last one
+/// showed in passing, to `STAYS_UNTIL`.
+fn quiet_rows(run: &Run<'_>, member: usize) -> Vec<usize> {
     let (spectrum, times) = (&run.linear.spectrum, run.times());
-    let square = spectrum[spectrum.len() - 1].powi(2);
+    let theory = run.predict(Law::Effective, member);
+    let [.., stronger, s] = spectrum[..] else { return Vec::new() };
+    let Some(learned) = theory.half[spectrum.len() - 2] else { return Vec::new() };
+    let learned = learned * run.spec.training.eta;
+    let size = predict::weakest_size(run.spec, run.linear, member as u32);
     // The last mode of theory stays at 0, so its loss is the square and what the others leave.
-    let settled = |row: &usize| theory.loss(spectrum, *row) - square <= OTHERS_LEFT * square;
+    let settled = |row: &usize| {
+        theory.loss(spectrum, *row) - s * s <= OTHERS_LEFT * s * s
+            && times[*row] > learned
+            && starts::in_passing(size, [s, stronger], learned, times[*row]) <= PASSING_LEFT * s
+    };
     (0..times.len()).skip_while(|row| !settled(row)).take_while(|&row| times[row] <= STAYS_UNTIL).collect()
+}
+
+/// The largest `value(row, member)` on the last plateau of each member that reaches it in time.
+fn worst_when_quiet(run: &Run<'_>, value: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    let worst = |member: usize| {
+        let rows = quiet_rows(run, member);
+        (!rows.is_empty()).then(|| rows.iter().map(|&row| value(row, member)).fold(0.0, f64::max))
+    };
+    (0..run.members()).filter_map(worst).collect()
 }
 
 fn loss_stays(run: &Run<'_>, loss: &Metric) -> Finding {
     let square = run.linear.spectrum.last().map_or(0.0, |s| s * s);
-    let worst = |member: usize| {
-        let rows = quiet_rows(run, &run.predict(Law::Effective, member));
-        let relative = |row: &usize| (f64::from(loss.at(*row, member, 0)) / square - 1.0).abs();
-        // Where the plateau has not begun in time there is nothing to judge.
-        (!rows.is_empty()).then(|| rows.iter().map(relative).fold(0.0, f64::max))
-    };
-    let worst: Vec<f64> = (0..run.members()).filter_map(worst).collect();
+    let worst =
+        worst_when_quiet(run, |row, member| (f64::from(loss.at(row, member, 0)) / square - 1.0).abs());
     let bad: Vec<bool> = worst.iter().map(|&deviation| deviation > STAYS_WITHIN).collect();
     counted(
         "largest relative distance of the loss from s_d^2 on the last plateau, median seed",
         stats::quantile(&worst, 0.5),
         stats::range(&worst),
-        &format!("s_d^2 = {square:.4} within {STAYS_WITHIN} until t = {STAYS_UNTIL} (seeds on it by then)"),
+        &format!("s_d^2 = {square:.4} within {STAYS_WITHIN} until t = {STAYS_UNTIL}, of seeds on it by then"),
         &bad,
     )
 }
 
 fn mode_stays_away(run: &Run<'_>, sigma: &Metric) -> Finding {
-    let last = run.linear.spectrum.len() - 1;
-    let share = |member: usize| {
-        let until = run.times().iter().take_while(|&&t| t <= STAYS_UNTIL).count();
-        let values = sigma.series(member, last).take(until).map(|value| f64::from(value).abs());
-        values.fold(0.0, f64::max) / run.linear.spectrum[last]
-    };
-    let shares: Vec<f64> = (0..run.members()).map(share).collect();
-    let bad: Vec<bool> = shares.iter().map(|&share| share > STAYS_WITHIN / 2.0).collect();
+    let (last, limit) = (run.linear.spectrum.len() - 1, STAYS_WITHIN / 2.0);
+    let share = |row, member| f64::from(sigma.at(row, member, last)).abs() / run.linear.spectrum[last];
+    let shares = worst_when_quiet(run, share);
+    let bad: Vec<bool> = shares.iter().map(|&share| share > limit).collect();
     counted(
-        "largest sigma_d over s_d, median seed",
+        "largest sigma_d over s_d on the last plateau, median seed",
         stats::quantile(&shares, 0.5),
         stats::range(&shares),
-        &format!("0: never learned; at most {} until t = {STAYS_UNTIL}", STAYS_WITHIN / 2.0),
+        &format!("0: never learned; at most {limit} until t = {STAYS_UNTIL}, of seeds on it by then"),
         &bad,
     )
 }
@@ -111,7 +122,9 @@ fn escape(run: &Run<'_>, sigma: &Metric) -> Option<Finding> {
     }
     let time = |member| {
         let series: Vec<f64> = sigma.series(member, last).map(f64::from).collect();
-        let step = crossing::half_crossing(run.steps(), &series, s);
+        // From its last row below half: before, it may have been above in passing.
+        let from = series.iter().rposition(|&value| value < s / 2.0).unwrap_or(0);
+        let step = crossing::half_crossing(&run.steps()[from..], &series[from..], s);
         step.map_or(f64::INFINITY, |step| step * run.spec.training.eta)
     };
     let times: Vec<f64> = (0..run.members()).map(time).collect();
