@@ -31,7 +31,7 @@ needed=$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' Cargo.toml)
 
 build_packages=(gcc libc6-dev)
 run_packages=(
-  mesa-vulkan-drivers libvulkan1 libegl1
+  mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri
   libxkbcommon0 libxkbcommon-x11-0 libx11-6 libx11-xcb1 libxcursor1 libxi6 libxrandr2
   libwayland-client0 libwayland-egl1
 )
@@ -40,8 +40,6 @@ test_packages=(spirv-tools)
 as_root() {
   if [ "$(id -u)" = 0 ]; then
     "$@"
-  elif ! command -v sudo >/dev/null; then
-    fail "the packages need root and there is no sudo; as root: $*"
   elif [ "${CI:-}" = true ]; then
     sudo -n "$@"
   else
@@ -65,6 +63,9 @@ install_packages() {
   fi
   if [ ${#missing[@]} = 0 ]; then
     return
+  fi
+  if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+    fail "packages need root, and there is no sudo; as root: apt-get install ${missing[*]}"
   fi
   say "installing packages as root: ${missing[*]}"
   as_root apt-get update -qq
@@ -97,7 +98,7 @@ install_rust() {
     else
       say "installing Rust with rustup into ${home_bin%/bin}: $needed or newer is needed"
       curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs |
-        sh -s -- -y --no-modify-path --profile minimal --component rustfmt --component clippy
+        sh -s -- -y --profile minimal --component rustfmt --component clippy
     fi
   fi
   cargo_is_new "$home_bin/cargo" || fail "cargo in $home_bin is still older than $needed"

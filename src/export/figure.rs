@@ -29,15 +29,20 @@ const FONT: &str = "sans-serif";
 const INK: RGBColor = RGBColor(40, 40, 40);
 const GRID: RGBColor = RGBColor(228, 228, 228);
 
-/// Okabe and Ito without their yellow, which is faint on white.
-const PALETTE: [RGBColor; 7] = [
+/// Measurement where one curve stands alone: theory, dashed and dark, shows upon it.
+const ALONE: RGBColor = RGBColor(125, 135, 150);
+
+/// Okabe and Ito, with Tol's wine for their yellow, which is faint on white, and grey for black,
+/// which is theory's.
+const PALETTE: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(230, 159, 0),
     RGBColor(0, 158, 115),
     RGBColor(213, 94, 0),
     RGBColor(204, 121, 167),
     RGBColor(86, 180, 233),
-    RGBColor(90, 90, 90),
+    RGBColor(130, 130, 130),
+    RGBColor(136, 34, 85),
 ];
 
 type Area<B> = DrawingArea<B, Shift>;
@@ -172,7 +177,7 @@ impl<'a> Panel<'a> {
             "" | "1" => String::new(),
             unit => format!(" [{unit}]"),
         };
-        let colours = (0..width).map(|index| if width == 1 { INK } else { colour(index, width) }).collect();
+        let colours = (0..width).map(|index| if width == 1 { ALONE } else { colour(index, width) }).collect();
         let theory = overlay
             .curves
             .iter()
@@ -207,7 +212,7 @@ impl<'a> Panel<'a> {
             // Seven decades show every plateau; below is rounding noise.
             Scale::Log => (low.max(high * 1e-7) / 1.5, high * 1.5),
             Scale::Linear => {
-                let pad = 0.05 * (high - low).max(1e-6 * high.abs()).max(1e-30);
+                let pad = 0.05 * (high - low).max(1e-6 * high.abs()).max(1e-6 * low.abs()).max(1e-30);
                 ((low - pad).min(0.0), high + pad)
             }
         }
@@ -253,8 +258,9 @@ fn paint_chart<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f6
     }
     for (band, colour) in panel.bands.iter().zip(&panel.colours) {
         chart.draw_series(area_of(band, bounds).map(|area| Polygon::new(area, colour.mix(0.22))))?;
-        let line = band.line.iter().map(|point| (point.0, point.1.clamp(bounds.start, bounds.end)));
-        chart.draw_series(LineSeries::new(line, pen.line(*colour, 3)))?;
+        for piece in visible(&band.line, panel.steps, bounds) {
+            chart.draw_series(LineSeries::new(piece, pen.line(*colour, 3)))?;
+        }
     }
     for curve in &panel.theory {
         for piece in visible(curve, panel.steps, bounds) {
@@ -320,9 +326,8 @@ fn paint_legend<B: DrawingBackend>(
 
 /// A colour for one of `count` curves.
 fn colour(index: usize, count: usize) -> RGBColor {
-    if count <= PALETTE.len() + 1 {
-        // The eighth is told from the first by its place; the palette begins anew in black.
-        return PALETTE.get(index).copied().unwrap_or(BLACK);
+    if count <= PALETTE.len() {
+        return PALETTE[index % PALETTE.len()];
     }
     // From dark blue over grey to yellow, the ends of cividis: brightness rises all the way.
     let along = index as f64 / (count - 1).max(1) as f64;

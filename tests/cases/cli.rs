@@ -215,7 +215,6 @@ fn a_corrupt_folder_is_named_by_its_place() {
     }
 }
 
-#[ignore = "until the scenario has presets and a check"]
 #[test]
 fn help_and_lists_are_there() {
     let place = place();
@@ -327,7 +326,6 @@ fn a_full_disk_is_one_line_and_the_run_is_kept_elsewhere() {
     assert_eq!(folder::read(Path::new(kept)).expect("a readable folder").last_step(), 60);
 }
 
-#[ignore = "until the scenario has presets and a check"]
 #[test]
 fn a_check_is_json_where_asked() {
     let place = place();
