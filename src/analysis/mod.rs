@@ -2,5 +2,4 @@
 
 pub mod crossing;
 pub mod decimate;
-pub mod plateau;
 pub mod stats;
