@@ -12,6 +12,9 @@ use eframe::egui::{ComboBox, DragValue, Grid, Response, RichText, Slider, Ui};
 /// Most members that the slider offers; a Spec may have more.
 const SEEDS: u32 = 256;
 
+/// A window lower than this has its presets in a drop-down list, so that no control is hidden.
+const LIST: f32 = 840.0;
+
 /// What the controls show.
 pub struct Panel<'a> {
     pub title: &'a str,
@@ -49,16 +52,35 @@ pub fn show(ui: &mut Ui, panel: &Panel<'_>, draft: &mut Spec) -> Option<Action> 
 fn gallery(ui: &mut Ui, panel: &Panel<'_>) -> Option<Action> {
     let mut action = None;
     ui.label(RichText::new(panel.title).strong().size(17.0)).on_hover_text(panel.sentence);
-    for (index, preset) in panel.presets.iter().enumerate() {
-        let chosen = panel.preset == Some(index);
-        let button = egui::Button::selectable(chosen, preset.title).truncate();
-        let response = ui.add_sized([ui.available_width(), 0.0], button.left_text(""));
-        if response.on_hover_text(preset.look_for).clicked() {
-            action = Some(Action::Choose(index));
-        }
+    if ui.ctx().content_rect().height() < LIST {
+        let chosen = panel.preset.and_then(|index| panel.presets.get(index));
+        let shown = chosen.map_or("your own settings", |preset| preset.title);
+        ui.name_inputs("Preset", |ui| {
+            ComboBox::from_id_salt("preset")
+                .selected_text(shown)
+                .width(ui.available_width())
+                .height(420.0)
+                .show_ui(ui, |ui| action = presets(ui, panel));
+        });
+    } else {
+        action = presets(ui, panel);
     }
     let text = panel.preset.and_then(|index| panel.presets.get(index)).map(|preset| preset.look_for);
     ui.label(RichText::new(text.unwrap_or("Your own settings; undo leads back to the preset.")).italics());
+    action
+}
+
+fn presets(ui: &mut Ui, panel: &Panel<'_>) -> Option<Action> {
+    let mut action = None;
+    let column = egui::Layout::top_down_justified(egui::Align::LEFT);
+    ui.with_layout(column, |ui| {
+        for (index, preset) in panel.presets.iter().enumerate() {
+            let response = ui.selectable_label(panel.preset == Some(index), preset.title);
+            if response.on_hover_text(preset.look_for).clicked() {
+                action = Some(Action::Choose(index));
+            }
+        }
+    });
     action
 }
 

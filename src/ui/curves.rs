@@ -52,7 +52,8 @@ impl Curves {
         let linear = edit::linear(&header.spec);
         self.x_end = theory.timeline.x(header.spec.training.steps as f64, axis).max(1e-12);
         self.strength = strength(log, digest, &linear.spectrum);
-        self.decades = decades(log, digest, &linear.spectrum);
+        let ends = theory.end("loss", 0).map(log10);
+        self.decades = decades(log, digest, &linear.spectrum, ends);
         let x = |row: usize| match axis {
             Axis::Time => log.times.get(row).copied().unwrap_or(0.0),
             Axis::Step => log.steps.get(row).copied().unwrap_or(0) as f64,
@@ -104,14 +105,14 @@ fn strength(log: &RunLog, digest: &Digest, spectrum: &[f64]) -> [f64; 2] {
 }
 
 /// From the smallest to the largest loss, with a little room.
-fn decades(log: &RunLog, digest: &Digest, spectrum: &[f64]) -> [f64; 2] {
+fn decades(log: &RunLog, digest: &Digest, spectrum: &[f64], ends: Option<f64>) -> [f64; 2] {
     let start = log10(spectrum.iter().map(|s| s * s).sum());
     let range = digest.curve(log, "loss", 0).and_then(|curve| curve.series.range());
     let (low, high) =
         range.map_or((start, start), |(low, high)| (log10(f64::from(low)), log10(f64::from(high))));
     let high = high.max(start).min(start + 3.0) + 0.4;
-    // The last plateau but one is known beforehand, so the plot need not jump when it comes.
+    // Where theory ends, or the last plateau, is known beforehand, so the plot need not jump.
     let weakest = spectrum.iter().rev().find(|s| **s > 0.0).map_or(start, |s| log10(s * s));
-    let low = low.min(weakest - 1.0).max(high - DECADES);
+    let low = low.min(ends.unwrap_or(weakest - 1.0)).max(high - DECADES);
     [low - 0.2, high]
 }

@@ -27,12 +27,10 @@ pub fn only_eta_differs(from: &Spec, to: &Spec) -> bool {
     same == *to
 }
 
-/// `eta` beyond which plain gradient descent cannot settle on the first mode: `1/(2 s_1)`, where
-/// the curvature of the loss is `4 s_1` (depth 2); `1/N s_1^(2/N - 2)` for depth N.
+/// `eta` beyond which gradient descent cannot settle on the first mode.
 pub fn eta_limit(linear: &Linear) -> f64 {
-    let s = linear.spectrum.first().copied().unwrap_or(1.0).max(1e-9);
-    let depth = f64::from(linear.depth);
-    s.powf(2.0 / depth - 2.0) / depth
+    let strongest = linear.spectrum.first().copied().unwrap_or(1.0).max(1e-6);
+    crate::theory::linear::eta_limit(linear.depth, strongest)
 }
 
 /// A geometric spectrum of `width` values between the same ends.

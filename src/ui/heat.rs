@@ -119,7 +119,7 @@ fn product_name(depth: u32) -> String {
 /// The title of the maps and the step they show.
 pub fn title(ui: &mut Ui, heat: &Heat, depth: u32) {
     ui.label(RichText::new(format!("{} beside A", product_name(depth))).strong().size(17.0));
-    if let Some(step) = heat.step {
+    if let Some(step) = heat.step.filter(|_| ui.available_width() > 330.0) {
         ui.label(format!("step {}", count(step)));
     }
 }

@@ -10,8 +10,11 @@ use crate::runlog::RunLog;
 use eframe::egui;
 use eframe::egui::{Align2, RichText, Ui};
 use egui_plot::{
-    FilledArea, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint, PlotUi, Points, Text,
+    FilledArea, Line, LineStyle, MarkerShape, Plot, PlotBounds, PlotPoint, PlotTransform, PlotUi, Points,
 };
+
+/// Width kept beside the plot for the modes' names.
+const LABELS: f32 = 86.0;
 
 /// What the plots are made from.
 #[derive(Clone, Copy)]
@@ -59,10 +62,17 @@ pub fn show(ui: &mut Ui, scene: Scene<'_>, follow: &mut Follow) {
     title(ui, scene);
     let plot = Plot::new("modes")
         .x_axis_label(plot::x_label(scene.look.axis))
-        .y_axis_label("mode strength  σ_i = u_i^T P v_i")
+        .y_axis_label(if ui.available_height() > 300.0 {
+            "mode strength  σ_i = u_i^T P v_i"
+        } else {
+            "mode strength  σ_i"
+        })
+        .y_grid_spacer(plot::round_marks(5.0))
+        .width((ui.available_width() - LABELS).max(60.0))
         .y_axis_min_width(46.0);
     let (response, transform) =
         plot::framed(ui, plot, scene.look, follow, bounds, move |plot_ui| draw(plot_ui, scene));
+    labels(ui, scene, &transform);
     let Some(pointer) = response.hover_pos() else { return };
     let measured = curves.modes.iter().enumerate().map(|(i, p)| (Which::Measured(i), &p.measured.line[..]));
     let theory = curves.modes.iter().enumerate().map(|(i, p)| (Which::Theory(i), &p.theory[..]));
@@ -115,7 +125,6 @@ fn draw<'a>(plot_ui: &mut PlotUi<'a>, scene: Scene<'a>) {
     for (index, pair) in scene.curves.modes.iter().enumerate() {
         half_times(plot_ui, scene, pair, index);
     }
-    labels(plot_ui, scene);
 }
 
 /// The band of a measured curve over members.
@@ -155,24 +164,41 @@ fn half_times(plot_ui: &mut PlotUi<'_>, scene: Scene<'_>, pair: &Pair, index: us
     }
 }
 
-/// The modes' names at the right, above where they end; of those too near only the first.
-fn labels(plot_ui: &mut PlotUi<'_>, scene: Scene<'_>) {
+/// The modes' names beside the plot, each at the height where its mode ends, pushed apart where
+/// they would overlap; of very many only some.
+fn labels(ui: &Ui, scene: Scene<'_>, transform: &PlotTransform) {
     let spectrum = scene.spectrum();
-    let spacing = 17.0 * plot_ui.transform().dvalue_dpos()[1].abs();
-    let bounds = plot_ui.plot_bounds();
-    let x = bounds.max()[0] - 0.008 * bounds.width();
-    let mut last = f64::INFINITY;
-    for (index, s) in spectrum.iter().enumerate() {
-        let (y, top) = (*s, bounds.max()[1]);
-        if last - y < spacing || y > top || y < bounds.min()[1] {
-            continue;
-        }
-        last = y;
+    let (frame, font) = (*transform.frame(), egui::FontId::proportional(14.0));
+    let line = font.size + 1.0;
+    let room = (frame.height() / line).max(1.0) as usize;
+    let every = spectrum.len().div_ceil(room).max(1);
+    let height = |s: f64| transform.position_from_point_y(s);
+    let mut places: Vec<(usize, f32)> = (0..spectrum.len())
+        .step_by(every)
+        .map(|index| (index, height(spectrum[index])))
+        .filter(|(_, y)| frame.y_range().expand(1.0).contains(*y))
+        .collect();
+    spread(&mut places, frame.y_range(), line);
+    for (index, y) in places {
         let colour = palette::mode(index, spectrum.len(), scene.look.dark);
-        let name = format!("s{} = {}", subscript(index + 1), number(*s));
-        let text = RichText::new(name).size(15.0).strong().color(palette::theory(colour, scene.look.dark));
-        let place = PlotPoint::new(x, y);
-        plot_ui.text(Text::new("", place, text).anchor(Align2::RIGHT_BOTTOM).allow_hover(false));
+        let name = format!("s{} = {}", subscript(index + 1), number(spectrum[index]));
+        let colour = palette::label(colour, scene.look.dark);
+        let place = egui::pos2(frame.right() + 7.0, y);
+        ui.painter().text(place, Align2::LEFT_CENTER, name, font.clone(), colour);
+    }
+}
+
+/// Moves labels, given from top to bottom, so that they are at least a line apart and within.
+fn spread(places: &mut [(usize, f32)], range: egui::Rangef, line: f32) {
+    let mut least = range.min;
+    for (_, y) in places.iter_mut() {
+        *y = y.max(least);
+        least = *y + line;
+    }
+    let mut most = range.max;
+    for (_, y) in places.iter_mut().rev() {
+        *y = y.min(most);
+        most = *y - line;
     }
 }
 

@@ -83,6 +83,12 @@ pub fn theory(measured: Color32, dark: bool) -> Color32 {
     mix([measured.r(), measured.g(), measured.b()], ink, 0.55)
 }
 
+/// A mode's colour for letters, which need more contrast than lines.
+pub fn label(measured: Color32, dark: bool) -> Color32 {
+    let ink = if dark { [0xFF; 3] } else { [0x00; 3] };
+    mix([measured.r(), measured.g(), measured.b()], ink, 0.3)
+}
+
 /// The colour of the loss.
 pub fn loss(dark: bool) -> Color32 {
     if dark { DARK[0] } else { LIGHT[0] }

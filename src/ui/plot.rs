@@ -3,7 +3,7 @@
 use super::theory::Axis;
 use eframe::egui;
 use eframe::egui::{Color32, Pos2, Response, RichText, Ui};
-use egui_plot::{Plot, PlotBounds, PlotPoint, PlotTransform, PlotUi};
+use egui_plot::{GridInput, GridMark, Plot, PlotBounds, PlotPoint, PlotTransform, PlotUi};
 
 /// How far from a curve the pointer may be to mean it, in points.
 const REACH: f32 = 14.0;
@@ -76,6 +76,7 @@ pub fn framed<'a>(
         .show_crosshair(false)
         .label_formatter(|_| None)
         .allow_double_click_reset(false)
+        .x_grid_spacer(round_marks(10.0))
         .set_margin_fraction(egui::Vec2::ZERO)
         .grid_color(look.grid())
         .grid_fade(0.4);
@@ -103,6 +104,25 @@ fn moved(a: &PlotBounds, b: &PlotBounds) -> bool {
     let (a, b) = ([a.min(), a.max()], [b.min(), b.max()]);
     let scale = [b[1][0] - b[0][0], b[1][1] - b[0][1]];
     (0..2).any(|end| (0..2).any(|axis| (a[end][axis] - b[end][axis]).abs() > 1e-6 * scale[axis]))
+}
+
+/// Grid lines at 1, 2 or 5 times a power of ten, so far apart that each has room for its number:
+/// `parts` times the least distance that egui_plot draws.
+pub fn round_marks(parts: f64) -> impl Fn(GridInput) -> Vec<GridMark> {
+    move |input| {
+        let step = round_up(input.base_step_size * parts);
+        let (first, last) = ((input.bounds.0 / step).ceil(), (input.bounds.1 / step).floor());
+        if !(last - first < 1_000.0) {
+            return Vec::new();
+        }
+        (first as i64..=last as i64).map(|i| GridMark { value: i as f64 * step, step_size: step }).collect()
+    }
+}
+
+/// The least of 1, 2 and 5 times a power of ten that is not below `value`.
+fn round_up(value: f64) -> f64 {
+    let power = 10f64.powf(value.log10().floor());
+    [1.0, 2.0, 5.0].into_iter().map(|digit| digit * power).find(|step| *step >= value).unwrap_or(10.0 * power)
 }
 
 /// The curve nearest to the pointer and the point on it below the pointer.

@@ -90,6 +90,13 @@ impl Theory {
         self.overlay.curves.iter().find(of).map(|curve| curve.formula)
     }
 
+    /// The last value of the curve over a metric.
+    pub fn end(&self, metric: &str, index: usize) -> Option<f64> {
+        let of = |curve: &&scenarios::Curve| curve.metric == metric && curve.index == index;
+        let curve = self.overlay.curves.iter().find(of)?;
+        curve.points.last().map(|point| point[1]).filter(|value| value.is_finite())
+    }
+
     /// The curve over a metric as a plot draws it.
     pub fn draw(
         &self,

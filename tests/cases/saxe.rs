@@ -225,7 +225,7 @@ fn presets_are_admitted_and_theory_lies_over_them() {
     }
 }
 
-/// The largest distance of an overlay's sigma curves from the mean over members, over `s_1`.
+/// The largest distance of an overlay's sigma curves from the median over members, over `s_1`.
 fn sigma_distance(spec: &Spec, log: &RunLog, overlay: &plateau::scenarios::Overlay) -> f64 {
     let Model::Linear(linear) = &spec.model;
     let sigma = log.metric("sigma").unwrap();
@@ -233,8 +233,9 @@ fn sigma_distance(spec: &Spec, log: &RunLog, overlay: &plateau::scenarios::Overl
     for curve in overlay.curves.iter().filter(|curve| curve.metric == "sigma") {
         for point in &curve.points {
             let Some(row) = log.steps.iter().position(|&step| step as f64 == point[0]) else { continue };
-            let mean = sigma.across(row, curve.index).map(f64::from).sum::<f64>() / sigma.members as f64;
-            worst = worst.max((mean - point[1]).abs() / linear.spectrum[0]);
+            let values: Vec<f64> = sigma.across(row, curve.index).map(f64::from).collect();
+            let median = plateau::analysis::stats::quantile(&values, 0.5);
+            worst = worst.max((median - point[1]).abs() / linear.spectrum[0]);
         }
     }
     worst

@@ -12,7 +12,7 @@ use crate::theory::schedule::Schedule;
 
 /// Points of a curve.
 const POINTS: u64 = 400;
-/// Members over which theory is averaged where their starts differ.
+/// Members over which the median of theory is taken where their starts differ.
 const MEMBERS: u32 = 32;
 /// `e^-tau` over `sqrt(s_1)` below which the rounding of the learned modes in float32 counts beside the start.
 ///
@@ -49,28 +49,32 @@ fn sample_steps(steps: u64) -> Vec<u64> {
     at
 }
 
-/// The mean over the members of `value(prediction, point)`, at each step.
-fn mean_curve(
+/// The median over the members of `value(prediction, point)`, at each step: what figures and window
+/// draw of the measured ones.
+fn median_curve(
     at: &[u64],
     predictions: &[Prediction],
     value: impl Fn(&Prediction, usize) -> f64,
 ) -> Vec<[f64; 2]> {
     let drawn = predictions[0].sigma[0].len();
-    let mean = |point| predictions.iter().map(|p| value(p, point)).sum::<f64>() / predictions.len() as f64;
-    at.iter().take(drawn).enumerate().map(|(point, &step)| [step as f64, mean(point)]).collect()
+    let median = |point| {
+        let values: Vec<f64> = predictions.iter().map(|p| value(p, point)).collect();
+        stats::quantile(&values, 0.5)
+    };
+    at.iter().take(drawn).enumerate().map(|(point, &step)| [step as f64, median(point)]).collect()
 }
 
 fn curves(law: Law, linear: &Linear, at: &[u64], predictions: &[Prediction]) -> Vec<Curve> {
     let formula = law.formula();
     let sigma = |index: usize| {
-        let points = mean_curve(at, predictions, |p, point| p.sigma[index][point]);
+        let points = median_curve(at, predictions, |p, point| p.sigma[index][point]);
         Curve { metric: "sigma", index, formula, points }
     };
     let loss = Curve {
         metric: "loss",
         index: 0,
         formula: "sum over modes of (s_i - sigma_i)^2, each sigma_i by its theory",
-        points: mean_curve(at, predictions, |p, point| p.loss(&linear.spectrum, point)),
+        points: median_curve(at, predictions, |p, point| p.loss(&linear.spectrum, point)),
     };
     (0..linear.spectrum.len()).map(sigma).chain([loss]).collect()
 }
