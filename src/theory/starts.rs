@@ -32,16 +32,17 @@ pub fn effective(w1: &DMatrix<f64>, w2: &DMatrix<f64>, u: &DMatrix<f64>, v: &DMa
         .collect()
 }
 
-/// `|g_d|^2` of the weakest mode: all that grows of it at first, also along directions of stronger modes.
-pub fn weakest_size(w1: &DMatrix<f64>, w2: &DMatrix<f64>, u: &DMatrix<f64>, v: &DMatrix<f64>) -> f64 {
-    growing(w1, w2, u, v).column_iter().next_back().map_or(0.0, |column| column.norm_squared())
+/// `R_{d-1,d}^2`: what the weakest mode has along the direction of the one before it; 0 for one mode.
+pub fn weakest_along(w1: &DMatrix<f64>, w2: &DMatrix<f64>, u: &DMatrix<f64>, v: &DMatrix<f64>) -> f64 {
+    let (d, r) = (u.ncols(), QR::new(growing(w1, w2, u, v)).r());
+    if d < 2 { 0.0 } else { r[(d - 2, d - 1)].powi(2) }
 }
 
 /// What a mode shows at time `t` along the direction of the next stronger one, in passing.
 ///
-/// It grows like `e^{4 s t}` from `size` until that mode is learned (at `learned`), then decays like
-/// `e^{-4 (stronger - s) t}`. This is all that a missing mode ever shows in exact arithmetic, and it is not little
-/// where the stronger mode is late: an upper envelope, for times and sizes of the first order.
+/// It grows like `e^{4 s t}` from `size` ([`weakest_along`]) until that mode is learned (at `learned`), then decays
+/// like `e^{-4 (stronger - s) t}`; within a tenth from about `t = learned + 1` on. After stronger directions are
+/// gone this is all that a missing mode shows in exact arithmetic, and not little where the stronger mode is late.
 pub fn in_passing(size: f64, [s, stronger]: [f64; 2], learned: f64, t: f64) -> f64 {
     let growth = 4.0 * s * t.min(learned) - 4.0 * (stronger - s) * (t - learned).max(0.0);
     size * growth.exp()

@@ -242,14 +242,14 @@ fn a_negative_determinant_leaves_the_last_mode_unlearned() {
     assert!(Case::named("identity, det > 0").effective()[7] > 0.0);
     let (last, square) = (case.loss.len() - 1, case.spectrum[7].powi(2));
     assert!((case.loss[last] / square - 1.0).abs() < 1e-3 && case.sigma[last][7] < 1e-6);
-    // What it shows in passing: below the envelope, and not far below once mode 7 is learned.
+    // What it shows in passing, some four orders of magnitude below s_d here.
     let (layers, eta) = ([case.matrix(&case.start[0]), case.matrix(&case.start[1])], 0.01);
-    let size = starts::weakest_size(&layers[0], &layers[1], &case.matrix(&case.u), &case.matrix(&case.v));
+    let size = starts::weakest_along(&layers[0], &layers[1], &case.matrix(&case.u), &case.matrix(&case.v));
     let learned = case.half[6].unwrap() * eta;
     for (&step, sigma) in case.steps.iter().zip(&case.sigma).skip(1) {
         let t = step as f64 * eta;
         let share = sigma[7].abs() / starts::in_passing(size, [0.35, 0.5], learned, t);
-        assert!(share < 1.1 && (t < learned || share > 0.05), "t = {t}: {share}");
+        assert!(t < learned + 1.0 || (0.85..1.1).contains(&share), "t = {t}: {share}");
     }
 }
 

@@ -64,7 +64,7 @@ fn quiet_rows(run: &Run<'_>, member: usize) -> Vec<usize> {
     let [.., stronger, s] = spectrum[..] else { return Vec::new() };
     let Some(learned) = theory.half[spectrum.len() - 2] else { return Vec::new() };
     let learned = learned * run.spec.training.eta;
-    let size = predict::weakest_size(run.spec, run.linear, member as u32);
+    let size = predict::weakest_along(run.spec, run.linear, member as u32);
     // The last mode of theory stays at 0, so its loss is the square and what the others leave.
     let settled = |row: &usize| {
         theory.loss(spectrum, *row) - s * s <= OTHERS_LEFT * s * s

@@ -101,11 +101,11 @@ pub fn effective(spec: &Spec, linear: &Linear, member: u32) -> Vec<f64> {
     starts::effective(&layers[0], &layers[1], &task.u, &task.v)
 }
 
-/// `|g_d|^2` of a two-layer member's start.
-pub fn weakest_size(spec: &Spec, linear: &Linear, member: u32) -> f64 {
+/// `R_{d-1,d}^2` of a two-layer member's start: what its last mode shows in passing.
+pub fn weakest_along(spec: &Spec, linear: &Linear, member: u32) -> f64 {
     let task = linear::task(spec, linear, member);
     let layers = linear::start(spec, linear, member);
-    starts::weakest_size(&layers[0], &layers[1], &task.u, &task.v)
+    starts::weakest_along(&layers[0], &layers[1], &task.u, &task.v)
 }
 
 fn projected(spec: &Spec, linear: &Linear, member: u32) -> Vec<f64> {
