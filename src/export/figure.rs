@@ -242,6 +242,7 @@ fn paint_chart<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f6
         .bold_line_style(pen.line(GRID, 1))
         .axis_style(pen.line(INK, 1))
         .set_all_tick_mark_size(pen.px(5))
+        .y_labels(7)
         .x_desc("step")
         .y_desc(&panel.label)
         .x_label_formatter(&|step| format!("{step}"))

@@ -24,7 +24,7 @@ pub fn apply(spec: &Spec, assignment: &str) -> Result<Spec, String> {
         let names = nearest(path, known.iter().map(String::as_str));
         return Err(format!("no field `{}` in a Spec; nearest: {names}", shown(path)));
     }
-    set(&mut table, path, text.trim())?;
+    set(&mut table, path, text.trim()).map_err(|error| format!("{path}: {error}"))?;
     Value::Table(table).try_into().map_err(|error: ::toml::de::Error| {
         format!("{path}={}: {}", shown(text.trim()), one_line(error.message()))
     })
@@ -52,7 +52,7 @@ fn set(table: &mut Table, path: &str, text: &str) -> Result<(), String> {
     match (table.get_mut(head), rest) {
         (Some(Value::Table(inner)), Some(rest)) => set(inner, rest, text),
         (Some(old), None) => {
-            *old = value(text, old);
+            *old = value(text, old)?;
             Ok(())
         }
         // `apply` has looked the path up already.
@@ -60,17 +60,20 @@ fn set(table: &mut Table, path: &str, text: &str) -> Result<(), String> {
     }
 }
 
-/// The text as TOML, or as a string where it is none: `identity` needs no quotes. `1e6` is taken
-/// for a whole number where one is wanted.
-fn value(text: &str, old: &Value) -> Value {
-    let parsed = ::toml::from_str::<Table>(&format!("v = {text}")).ok();
+/// The text as TOML, or as a string where it is a bare word: `identity` needs no quotes. `1e6` is
+/// taken for a whole number where one is wanted.
+fn value(text: &str, old: &Value) -> Result<Value, String> {
+    let parsed = ::toml::from_str::<Table>(&format!("v = {text}"));
     // A text with a line break of its own could smuggle in a second key.
-    let parsed = parsed.filter(|table| table.len() == 1).and_then(|mut table| table.remove("v"));
+    let parsed = parsed.map(|table| if table.len() == 1 { table.get("v").cloned() } else { None });
     match (parsed, old) {
-        (Some(Value::Float(x)), Value::Integer(_)) if x.fract() == 0.0 && x.abs() < 9e15 => {
-            Value::Integer(x as i64)
+        (Ok(Some(Value::Float(x))), Value::Integer(_)) if x.fract() == 0.0 && x.abs() < 9e15 => {
+            Ok(Value::Integer(x as i64))
         }
-        (Some(parsed), _) => parsed,
-        (None, _) => Value::String(text.to_owned()),
+        (Ok(Some(parsed)), _) => Ok(parsed),
+        (Err(error), _) if text.starts_with(['[', '{', '"', '\'', '.', '+', '-']) => {
+            Err(format!("`{}` is no TOML value: {}", shown(text), one_line(error.message())))
+        }
+        _ => Ok(Value::String(text.to_owned())),
     }
 }

@@ -341,6 +341,7 @@ fn one_field_changes_by_its_path() {
         ("training.steps=-1", "expected u64"),
         ("model.start=sideways", "expected one of `aligned`"),
         ("seed=1\nscenario='x'", "expected u32"),
+        ("model.spectrum=[3, .5]", "model.spectrum: `[3, .5]` is no TOML value"),
         ("=", "no field ``"),
     ] {
         let said = apply(bad).expect_err(bad);
