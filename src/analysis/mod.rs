@@ -1,4 +1,4 @@
-//! Pure functions on arrays: statistics over seeds, crossings, plateaus, decimation. Imports nothing of ours.
+//! Pure functions on arrays: statistics over seeds, crossings, decimation. Imports nothing of ours.
 
 pub mod crossing;
 pub mod decimate;

@@ -53,7 +53,7 @@ impl Shape {
         &qkv[head.qkv + (3 * t + part) * self.width()..][..self.head_width]
     }
 
-    fn part_mut<'a, S>(self, qkv: &'a mut [S], head: Head, part: usize, t: usize) -> &'a mut [S] {
+    fn part_mut<S>(self, qkv: &mut [S], head: Head, part: usize, t: usize) -> &mut [S] {
         &mut qkv[head.qkv + (3 * t + part) * self.width()..][..self.head_width]
     }
 
@@ -66,7 +66,7 @@ impl Shape {
         &matrix[head.matrix + t * self.time..][..self.time]
     }
 
-    fn row_mut<'a, S>(self, matrix: &'a mut [S], head: Head, t: usize) -> &'a mut [S] {
+    fn row_mut<S>(self, matrix: &mut [S], head: Head, t: usize) -> &mut [S] {
         &mut matrix[head.matrix + t * self.time..][..self.time]
     }
 }

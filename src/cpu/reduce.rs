@@ -30,7 +30,7 @@ fn ordered_sum<S: Scalar>(x: &[S], f: impl Fn(S) -> S) -> S {
     let mut half = 32;
     while half > 0 {
         for thread in 0..half {
-            partial[thread] = partial[thread] + partial[thread + half];
+            partial[thread] += partial[thread + half];
         }
         half /= 2;
     }

@@ -131,16 +131,14 @@ fn limits(offered: &wgpu::Limits, largest: u64) -> Result<wgpu::Limits, Executor
     let mut limits = wgpu::Limits::downlevel_defaults();
     limits.max_storage_buffers_per_shader_stage = 8;
     limits.max_buffer_size = limits.max_buffer_size.max(largest);
-    let binding = u64::from(limits.max_storage_buffer_binding_size).max(largest);
-    if binding > u64::from(offered.max_storage_buffer_binding_size) || largest > offered.max_buffer_size {
+    let binding = limits.max_storage_buffer_binding_size.max(largest);
+    if binding > offered.max_storage_buffer_binding_size || largest > offered.max_buffer_size {
         return Err(ExecutorError::Memory(format!(
             "a tensor of {largest} bytes, where this adapter binds at most {} at once",
             offered.max_storage_buffer_binding_size
         )));
     }
-    limits.max_storage_buffer_binding_size = binding.try_into().map_err(|_| {
-        ExecutorError::Memory(format!("a tensor of {largest} bytes is beyond what a binding can address"))
-    })?;
+    limits.max_storage_buffer_binding_size = binding;
     Ok(limits)
 }
 

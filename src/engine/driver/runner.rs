@@ -5,7 +5,7 @@
 
 use super::clock::Stopwatch;
 use super::pool::{self, Equipped, Pool};
-use crate::engine::admit::admit;
+use crate::engine::admit::{admit, admit_change};
 use crate::engine::executor::ExecutorError;
 use crate::engine::protocol::{Command, Event, ExecutorChoice, Level, Notice, State, Status, Watch};
 use crate::engine::session::{Advance, Session};
@@ -115,7 +115,10 @@ impl Runner {
                 run.state = State::Playing;
                 run.stepping = Some(steps);
             }
-            (Command::Change(change), Some(run)) => run.session.change(change),
+            (Command::Change(change), Some(run)) => match admit_change(change) {
+                Ok(()) => run.session.change(change),
+                Err(refusal) => self.events.push(Event::Refused(refusal.to_string())),
+            },
             (Command::LoseDevice, Some(run)) => run.session.executor().lose(),
             (Command::Watch(watch), _) => {
                 self.watch = watch;

@@ -42,7 +42,7 @@ pub fn overlay(log: &RunLog) -> Overlay {
 
 /// At most `POINTS` steps from 0 to `steps`, both included.
 fn sample_steps(steps: u64) -> Vec<u64> {
-    let last = steps.min(POINTS - 1).max(1);
+    let last = steps.clamp(1, POINTS - 1);
     let mut at: Vec<u64> =
         (0..=last).map(|i| (u128::from(i) * u128::from(steps) / u128::from(last)) as u64).collect();
     at.dedup();
