@@ -34,7 +34,7 @@ pub fn run_window(options: WindowOptions) -> anyhow::Result<()> {
         .with_title("Plateau")
         .with_app_id("plateau")
         .with_inner_size(inner)
-        .with_min_inner_size([720.0, 480.0]);
+        .with_min_inner_size([960.0, 600.0]);
     let native = eframe::NativeOptions { viewport, ..Default::default() };
     let kept = trouble.clone();
     let create: eframe::AppCreator<'_> =

@@ -5,17 +5,21 @@ use super::plot::count;
 use super::status::colour;
 use crate::engine::protocol::Notice;
 use eframe::egui;
-use eframe::egui::{Align2, Grid, RichText, ScrollArea, Window};
+use eframe::egui::{Align2, Grid, RichText, ScrollArea, TextWrapMode, Window, vec2};
 
 /// All keys, menu by menu.
 pub fn show(ctx: &egui::Context, open: &mut bool) {
     let window = Window::new("Keys").anchor(Align2::CENTER_CENTER, [0.0, 0.0]).collapsible(false);
-    window.resizable(false).open(open).show(ctx, |ui| {
-        ScrollArea::vertical().max_height(ui.ctx().content_rect().height() - 90.0).show(ui, |ui| {
+    let room = ctx.content_rect().size() - vec2(40.0, 90.0);
+    window.auto_sized().open(open).show(ctx, |ui| {
+        ScrollArea::both().max_height(room.y).max_width(room.x).show(ui, |ui| {
+            ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
             ui.horizontal_top(|ui| {
                 column(ui, &[Menu::Run]);
                 ui.add_space(18.0);
-                column(ui, &[Menu::View, Menu::Engine, Menu::Help]);
+                column(ui, &[Menu::View, Menu::Help]);
+                ui.add_space(18.0);
+                column(ui, &[Menu::Engine]);
             });
             ui.separator();
             ui.label("In the plots: drag to move, Ctrl and wheel to zoom, double click to fit; hover to read a curve.");
