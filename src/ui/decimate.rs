@@ -30,6 +30,22 @@ pub struct Drawn {
     pub band: [Vec<f64>; 3],
 }
 
+/// How much more than a line the edge of a band may be off: it is faint, and has no outline.
+const BAND: f64 = 4.0;
+
+impl Drawn {
+    /// Leaves out what the band does not need; a band that is nowhere wide enough to see, whole.
+    fn thin_out(&mut self, tolerance: f64) {
+        let [x, low, high] = &self.band;
+        if low.iter().zip(high).all(|(low, high)| high - low <= 0.5 * tolerance) {
+            self.band = Default::default();
+            return;
+        }
+        let places = kept(x.len(), |i| x[i], |i| [low[i], high[i]], tolerance);
+        self.band = [x, low, high].map(|values| places.iter().map(|i| values[*i]).collect());
+    }
+}
+
 impl Bin {
     fn new(row: usize, value: f32, low: f32, high: f32) -> Self {
         Self { min: (row, value), max: (row, value), low, high }
@@ -129,30 +145,52 @@ impl Series {
             }
         }
         drawn.line = simplify(&points, tolerance);
+        drawn.thin_out(BAND * tolerance);
         drawn
     }
 }
 
 /// The fewest of the points, from first to last, whose straight lines pass within `tolerance` (in
-/// y) of every point left out: a cone from the last kept point is narrowed until it closes.
+/// y) of every point left out.
 pub fn simplify(points: &[PlotPoint], tolerance: f64) -> Vec<PlotPoint> {
-    let Some(&first) = points.first() else { return Vec::new() };
-    let mut kept = vec![first];
-    let (mut anchor, mut low, mut high) = (first, f64::NEG_INFINITY, f64::INFINITY);
-    for pair in points.windows(2) {
-        let (before, point) = (pair[0], pair[1]);
-        let slope = (point.y - anchor.y) / (point.x - anchor.x);
-        if !(low..=high).contains(&slope) {
-            kept.push(before);
-            anchor = before;
-            (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
-        }
-        let run = point.x - anchor.x;
-        low = low.max((point.y - tolerance - anchor.y) / run);
-        high = high.min((point.y + tolerance - anchor.y) / run);
+    kept(points.len(), |i| points[i].x, |i| [points[i].y], tolerance).into_iter().map(|i| points[i]).collect()
+}
+
+/// Places of a polyline in several dimensions that are enough to draw it: a cone from the last kept
+/// place is narrowed in each dimension until one of them closes.
+fn kept<const N: usize>(
+    count: usize,
+    x: impl Fn(usize) -> f64,
+    y: impl Fn(usize) -> [f64; N],
+    tolerance: f64,
+) -> Vec<usize> {
+    const OPEN: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+    let mut kept = Vec::new();
+    if count == 0 {
+        return kept;
     }
-    if points.len() > 1 {
-        kept.push(points[points.len() - 1]);
+    kept.push(0);
+    let (mut anchor, mut cone) = (0, [OPEN; N]);
+    for place in 1..count {
+        let from = y(anchor);
+        let run = x(place) - x(anchor);
+        let inside = |i: usize| {
+            let slope = (y(place)[i] - from[i]) / run;
+            (cone[i][0]..=cone[i][1]).contains(&slope)
+        };
+        if !(0..N).all(inside) {
+            anchor = place - 1;
+            kept.push(anchor);
+            cone = [OPEN; N];
+        }
+        let (from, to, run) = (y(anchor), y(place), x(place) - x(anchor));
+        for i in 0..N {
+            cone[i][0] = cone[i][0].max((to[i] - tolerance - from[i]) / run);
+            cone[i][1] = cone[i][1].min((to[i] + tolerance - from[i]) / run);
+        }
+    }
+    if count > 1 {
+        kept.push(count - 1);
     }
     kept
 }

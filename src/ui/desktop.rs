@@ -19,8 +19,36 @@ pub struct WindowOptions {
     pub open: Option<(String, RunLog)>,
 }
 
-/// What went wrong with the window's own device, told by its callbacks.
-type Trouble = Arc<Mutex<Option<String>>>;
+/// What went wrong with the window's own device, told by its callbacks; and whether the window
+/// has closed, when a device ends as it should.
+#[derive(Default)]
+struct Fate {
+    device: Option<eframe::wgpu::Device>,
+    lost: Option<String>,
+    closed: bool,
+}
+
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Fate>>);
+
+impl Shared {
+    fn with<R>(&self, f: impl FnOnce(&mut Fate) -> R) -> R {
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn is_lost(&self) -> bool {
+        self.with(|fate| fate.lost.is_some())
+    }
+
+    /// Asks the device: its callback is called from here where it is lost.
+    fn look(&self) -> bool {
+        if let Some(device) = self.with(|fate| fate.device.clone()) {
+            // An error here is a lost device, of which the callback tells.
+            let _ = device.poll(eframe::wgpu::PollType::Poll);
+        }
+        self.is_lost()
+    }
+}
 
 /// Opens the window with its lab training, and returns when it is closed.
 ///
@@ -28,38 +56,61 @@ type Trouble = Arc<Mutex<Option<String>>>;
 /// Where there is no display or no adapter to draw with, or where the window's own device was
 /// lost: one line that names what runs without a window.
 pub fn run_window(options: WindowOptions) -> anyhow::Result<()> {
-    let trouble = Trouble::default();
+    let fate = Shared::default();
     let inner = options.size.unwrap_or([1280.0, 720.0]);
     let viewport = egui::ViewportBuilder::default()
         .with_title("Plateau")
         .with_app_id("plateau")
         .with_inner_size(inner)
-        .with_min_inner_size([720.0, 480.0]);
-    let native = eframe::NativeOptions { viewport, ..Default::default() };
-    let kept = trouble.clone();
+        .with_min_inner_size([960.0, 600.0]);
+    let mut native = eframe::NativeOptions { viewport, ..Default::default() };
+    let usual = native.wgpu_options.on_surface_status.clone();
+    let kept = fate.clone();
+    native.wgpu_options.on_surface_status = Arc::new(move |status| {
+        if kept.is_lost() { eframe::egui_wgpu::SurfaceErrorAction::SkipFrame } else { usual(status) }
+    });
+    let kept = fate.clone();
     let create: eframe::AppCreator<'_> =
         Box::new(move |context| Ok(Box::new(App::new(context, options, kept))));
-    let shown = eframe::run_native("Plateau", native, create);
-    if let Some(lost) = take(&trouble) {
+    let shown = quiet_if_lost(&fate, || eframe::run_native("Plateau", native, create));
+    if let Some(lost) = fate.with(|fate| fate.lost.take()) {
+        let why = lost.lines().next().map(|line| format!(" ({line})")).unwrap_or_default();
         anyhow::bail!(
-            "the window's graphics device was lost ({lost}); start again, or `plateau run saxe` runs without a window"
+            "the window's graphics device was lost{why}; start again, or `plateau run saxe` runs without one"
         );
     }
-    shown.map_err(|error| anyhow::anyhow!("no window: {error}; `plateau run saxe` runs without one"))
+    match shown {
+        Some(shown) => {
+            shown.map_err(|error| anyhow::anyhow!("no window: {error}; `plateau run saxe` runs without one"))
+        }
+        None => anyhow::bail!("the window ended by an error in it; `plateau run saxe` runs without one"),
+    }
 }
 
-fn take(trouble: &Trouble) -> Option<String> {
-    trouble.lock().unwrap_or_else(PoisonError::into_inner).take()
+/// Runs the window. In the frame in which its device is lost the painter panics, which no callback
+/// can keep it from: that panic is not printed but told by the caller, in one line. `None` after
+/// a panic.
+fn quiet_if_lost<R>(fate: &Shared, run: impl FnOnce() -> R) -> Option<R> {
+    let usual = Arc::new(std::panic::take_hook());
+    let (kept, hook) = (fate.clone(), usual.clone());
+    std::panic::set_hook(Box::new(move |info| {
+        if !kept.look() {
+            hook(info);
+        }
+    }));
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+    std::panic::set_hook(Box::new(move |info| usual(info)));
+    result.ok()
 }
 
 struct App {
     window: Window,
-    trouble: Trouble,
+    fate: Shared,
 }
 
 impl App {
-    fn new(context: &eframe::CreationContext<'_>, options: WindowOptions, trouble: Trouble) -> Self {
-        guard(context, &trouble);
+    fn new(context: &eframe::CreationContext<'_>, options: WindowOptions, fate: Shared) -> Self {
+        guard(context, &fate);
         style::set_up(&context.egui_ctx);
         let waker = context.egui_ctx.clone();
         let engine = Engine::spawn(move || waker.request_repaint());
@@ -67,23 +118,28 @@ impl App {
         if let Some((name, log)) = options.open {
             window.open(name, log);
         }
-        Self { window, trouble }
+        Self { window, fate }
     }
 }
 
 /// Callbacks on the window's own device: without them an error there ends the program.
-fn guard(context: &eframe::CreationContext<'_>, trouble: &Trouble) {
+fn guard(context: &eframe::CreationContext<'_>, fate: &Shared) {
     let Some(state) = &context.wgpu_render_state else { return };
-    state.device.on_uncaptured_error(Arc::new(|error: eframe::wgpu::Error| {
-        tracing::error!("drawing the window: {error}");
-    }));
-    let (kept, waker) = (trouble.clone(), context.egui_ctx.clone());
-    state.device.set_device_lost_callback(move |reason, text| {
-        // Destroyed is how a device ends when the window closes.
-        if !matches!(reason, eframe::wgpu::DeviceLostReason::Destroyed) {
-            *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
-            waker.request_repaint();
+    fate.with(|fate| fate.device = Some(state.device.clone()));
+    let kept = fate.clone();
+    state.device.on_uncaptured_error(Arc::new(move |error: eframe::wgpu::Error| {
+        if !kept.is_lost() {
+            tracing::error!("drawing the window: {error}");
         }
+    }));
+    let (kept, waker) = (fate.clone(), context.egui_ctx.clone());
+    state.device.set_device_lost_callback(move |_, text| {
+        kept.with(|fate| {
+            if !fate.closed {
+                fate.lost = Some(text);
+            }
+        });
+        waker.request_repaint();
     });
 }
 
@@ -92,13 +148,23 @@ impl eframe::App for App {
         if let Some(seconds) = frame.info().cpu_usage {
             self.window.frame_took(seconds);
         }
-        if self.trouble.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+        if self.fate.look() {
             ctx.send_viewport_cmd(egui::ViewportCommand::Close);
         }
         self.window.logic(ctx);
     }
 
+    /// Draws nothing where there is no device to draw with.
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
-        self.window.ui(ui);
+        if !self.fate.is_lost() {
+            self.window.ui(ui);
+        }
+    }
+
+    fn on_exit(&mut self) {
+        self.fate.with(|fate| {
+            fate.closed = true;
+            fate.device = None;
+        });
     }
 }

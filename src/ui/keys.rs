@@ -5,21 +5,24 @@ use super::plot::count;
 use super::status::colour;
 use crate::engine::protocol::Notice;
 use eframe::egui;
-use eframe::egui::{Align2, Grid, RichText, ScrollArea, Window};
+use eframe::egui::{Align2, Grid, RichText, ScrollArea, TextWrapMode, Window};
 
 /// All keys, menu by menu.
 pub fn show(ctx: &egui::Context, open: &mut bool) {
     let window = Window::new("Keys").anchor(Align2::CENTER_CENTER, [0.0, 0.0]).collapsible(false);
-    window.resizable(false).open(open).show(ctx, |ui| {
-        ScrollArea::vertical().max_height(ui.ctx().content_rect().height() - 90.0).show(ui, |ui| {
-            ui.horizontal_top(|ui| {
-                column(ui, &[Menu::Run]);
-                ui.add_space(18.0);
-                column(ui, &[Menu::View, Menu::Engine, Menu::Help]);
-            });
-            ui.separator();
-            ui.label("In the plots: drag to move, Ctrl and wheel to zoom, double click to fit; hover to read a curve.");
+    window.auto_sized().open(open).show(ctx, |ui| {
+        ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
+        ui.spacing_mut().item_spacing.y = 2.0;
+        ui.horizontal_top(|ui| {
+            column(ui, &[Menu::Run]);
+            ui.add_space(18.0);
+            column(ui, &[Menu::View, Menu::Help]);
+            ui.add_space(18.0);
+            column(ui, &[Menu::Engine]);
         });
+        ui.label(
+            "In the plots: drag to move, Ctrl and wheel to zoom, double click to fit; hover to read a curve.",
+        );
     });
 }
 
@@ -27,7 +30,7 @@ fn column(ui: &mut egui::Ui, menus: &[Menu]) {
     ui.vertical(|ui| {
         for menu in menus {
             ui.label(RichText::new(menu.title()).strong());
-            Grid::new(menu.title()).num_columns(2).spacing([14.0, 4.0]).show(ui, |ui| {
+            Grid::new(menu.title()).num_columns(2).spacing([14.0, 2.0]).show(ui, |ui| {
                 for action in Action::ALL.iter().filter(|action| action.menu() == *menu) {
                     let Some(shortcut) = action.shortcut() else { continue };
                     ui.label(RichText::new(key_text(ui.ctx(), &shortcut)).monospace());

@@ -110,7 +110,7 @@ impl Window {
         let log = self.log();
         let depth = log.header.as_ref().map_or(2, |header| super::edit::linear(&header.spec).depth);
         let mut action = None;
-        ui.horizontal(|ui| {
+        ui.horizontal_wrapped(|ui| {
             heat::title(ui, &self.heat, depth);
             for (basis, name) in [(heat::Basis::Singular, "singular basis"), (heat::Basis::Plain, "plain")] {
                 let button = ui.selectable_label(self.basis == basis, name);

@@ -24,6 +24,7 @@ pub fn show(ui: &mut Ui, scene: Scene<'_>, follow: &mut Follow) {
     let plot = Plot::new("loss")
         .x_axis_label(plot::x_label(scene.look.axis))
         .y_axis_label("loss  ‖P − A‖²")
+        .y_grid_spacer(plot::round_marks(4.0, if high - low > 1.5 { 1.0 } else { 0.0 }))
         .y_axis_formatter(decade)
         .y_axis_min_width(46.0);
     let (response, transform) =

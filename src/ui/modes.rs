@@ -67,7 +67,8 @@ pub fn show(ui: &mut Ui, scene: Scene<'_>, follow: &mut Follow) {
         } else {
             "mode strength  σ_i"
         })
-        .y_grid_spacer(plot::round_marks(5.0))
+        .y_grid_spacer(plot::round_marks(5.0, 0.0))
+        .y_axis_formatter(|mark, _| number(mark.value))
         .width((ui.available_width() - LABELS).max(60.0))
         .y_axis_min_width(46.0);
     let (response, transform) =

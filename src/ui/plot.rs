@@ -8,6 +8,9 @@ use egui_plot::{GridInput, GridMark, Plot, PlotBounds, PlotPoint, PlotTransform,
 /// How far from a curve the pointer may be to mean it, in points.
 const REACH: f32 = 14.0;
 
+/// Difference in distance below which curves count as lying on one another, in points.
+const TIE: f32 = 2.0;
+
 /// How things look now.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Look {
@@ -76,7 +79,8 @@ pub fn framed<'a>(
         .show_crosshair(false)
         .label_formatter(|_| None)
         .allow_double_click_reset(false)
-        .x_grid_spacer(round_marks(10.0))
+        .x_grid_spacer(round_marks(10.0, 0.0))
+        .x_axis_formatter(|mark, _| number(mark.value))
         .set_margin_fraction(egui::Vec2::ZERO)
         .grid_color(look.grid())
         .grid_fade(0.4);
@@ -107,10 +111,10 @@ fn moved(a: &PlotBounds, b: &PlotBounds) -> bool {
 }
 
 /// Grid lines at 1, 2 or 5 times a power of ten, so far apart that each has room for its number:
-/// `parts` times the least distance that egui_plot draws.
-pub fn round_marks(parts: f64) -> impl Fn(GridInput) -> Vec<GridMark> {
+/// `parts` times the least distance that egui_plot draws, and `least`.
+pub fn round_marks(parts: f64, least: f64) -> impl Fn(GridInput) -> Vec<GridMark> {
     move |input| {
-        let step = round_up(input.base_step_size * parts);
+        let step = round_up((input.base_step_size * parts).max(least));
         let (first, last) = ((input.bounds.0 / step).ceil(), (input.bounds.1 / step).floor());
         if !(last - first < 1_000.0) {
             return Vec::new();
@@ -125,7 +129,8 @@ fn round_up(value: f64) -> f64 {
     [1.0, 2.0, 5.0].into_iter().map(|digit| digit * power).find(|step| *step >= value).unwrap_or(10.0 * power)
 }
 
-/// The curve nearest to the pointer and the point on it below the pointer.
+/// The curve nearest to the pointer and the place on the axis below the pointer; of curves that
+/// lie on one another the first.
 pub fn nearest<'a, K: Copy>(
     curves: impl Iterator<Item = (K, &'a [PlotPoint])>,
     pointer: Pos2,
@@ -140,7 +145,7 @@ pub fn nearest<'a, K: Copy>(
         for pair in points[from.min(to)..to].windows(2) {
             let [a, b] = [0, 1].map(|i| transform.position_from_point(&pair[i]));
             let distance = to_segment(pointer, a, b);
-            if distance <= REACH && best.is_none_or(|(least, _)| distance < least) {
+            if distance <= REACH && best.is_none_or(|(least, _)| distance + TIE < least) {
                 best = Some((distance, key));
             }
         }
