@@ -29,6 +29,14 @@ impl Basis {
     }
 }
 
+/// How the maps are to be shown.
+#[derive(Clone, Copy)]
+pub struct Show {
+    pub member: u32,
+    pub basis: Basis,
+    pub dark: bool,
+}
+
 /// What the maps depend on.
 type Key = (u64, u32, Basis, bool, Option<u64>);
 
@@ -71,10 +79,8 @@ impl Heat {
         ctx: &egui::Context,
         run: u64,
         spec: &Spec,
-        member: u32,
         picture: Option<&Picture>,
-        basis: Basis,
-        dark: bool,
+        Show { member, basis, dark }: Show,
     ) {
         let Model::Linear(linear) = &spec.model;
         let picture = picture.filter(|picture| fits(picture, linear));

@@ -116,7 +116,8 @@ pub fn round_marks(parts: f64, least: f64) -> impl Fn(GridInput) -> Vec<GridMark
     move |input| {
         let step = round_up((input.base_step_size * parts).max(least));
         let (first, last) = ((input.bounds.0 / step).ceil(), (input.bounds.1 / step).floor());
-        if !(last - first < 1_000.0) {
+        let few = last - first < 1_000.0;
+        if !few {
             return Vec::new();
         }
         (first as i64..=last as i64).map(|i| GridMark { value: i as f64 * step, step_size: step }).collect()

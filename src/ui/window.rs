@@ -4,7 +4,7 @@ use super::action::{Action, pressed};
 use super::curves::Curves;
 use super::digest::Digest;
 use super::edit;
-use super::heat::{Basis, Heat};
+use super::heat::{Basis, Heat, Show};
 use super::history::{History, Settings};
 use super::link::EngineLink;
 use super::plot::{Follow, Look};
@@ -165,7 +165,8 @@ impl Window {
         let Some(header) = &log.header else { return };
         let member = self.member.min(header.spec.ensemble.members.saturating_sub(1));
         let picture = self.picture.as_ref().filter(|picture| picture.watch.member == member);
-        self.heat.update(ctx, self.run, &header.spec, member, picture, self.basis, self.look.dark);
+        let show = Show { member, basis: self.basis, dark: self.look.dark };
+        self.heat.update(ctx, self.run, &header.spec, picture, show);
     }
 
     fn fold(&mut self, event: Event) {

@@ -138,7 +138,7 @@ fn case(kernel: &Kernel, seed: u64, members: u32) -> Case {
         "matmul" => matmul_case(m, r, seed),
         "axpby" => {
             let len = m.below(300);
-            let (x, y) = (m.floats("x", len + 2, false), m.floats("y", len + 1, seed % 3 == 0));
+            let (x, y) = (m.floats("x", len + 2, false), m.floats("y", len + 1, seed.is_multiple_of(3)));
             let out = m.floats("out", len + 3, false);
             let args = AxpbyArgs {
                 len,
@@ -198,7 +198,7 @@ fn matmul_case(mut m: Maker, mut r: Recording, seed: u64) -> Case {
     const SIZES: [u32; 10] = [1, 2, 3, 7, 13, 16, 17, 31, 53, 67];
     let mut size = || SIZES[m.rng.next_u32() as usize % SIZES.len()];
     let [rows, columns, inner] = [size(), size(), size()];
-    let a = m.floats("a", rows * inner + 1, seed % 5 == 0);
+    let a = m.floats("a", rows * inner + 1, seed.is_multiple_of(5));
     let b = m.floats("b", inner * columns + 2, false);
     let out = m.floats("out", rows * columns + 3, false);
     let args = MatmulArgs {
