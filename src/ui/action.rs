@@ -75,6 +75,7 @@ impl Menu {
 
 const NONE: Modifiers = Modifiers::NONE;
 const CTRL: Modifiers = Modifiers::COMMAND;
+const ALT: Modifiers = Modifiers::ALT;
 
 impl Action {
     /// The actions without a value, in the order menus and the list of keys show them.
@@ -225,9 +226,9 @@ impl Action {
             Self::NextMember => (NONE, Key::CloseBracket),
             Self::PreviousMember => (NONE, Key::OpenBracket),
             Self::FitViews => (NONE, Key::V),
-            Self::UseAuto => (NONE, Key::Num1),
-            Self::UseGpu => (NONE, Key::Num2),
-            Self::UseCpu => (NONE, Key::Num3),
+            Self::UseAuto => (ALT, Key::Num1),
+            Self::UseGpu => (ALT, Key::Num2),
+            Self::UseCpu => (ALT, Key::Num3),
             Self::LoseDevice => (CTRL | Modifiers::SHIFT, Key::L),
             Self::Notices => (NONE, Key::L),
             Self::Keys => (NONE, Key::Questionmark),

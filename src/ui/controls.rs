@@ -3,11 +3,11 @@
 use super::action::Action;
 use super::plot::{Look, number};
 use super::{bars, edit};
-use crate::engine::admit::{MAX_STEPS, MAX_TAU, MAX_WIDTH};
+use crate::engine::admit::{IMBALANCE, MAX_ETA, MAX_STEPS, MAX_TAU, MAX_WIDTH};
 use crate::scenarios::Preset;
 use crate::spec::{Basis, Det, Spec, Start};
 use eframe::egui;
-use eframe::egui::{ComboBox, DragValue, Grid, Response, RichText, Slider, Ui};
+use eframe::egui::{ComboBox, DragValue, Grid, Response, RichText, Slider, SliderClamping, Ui};
 
 /// Most members that the slider offers; a Spec may have more.
 const SEEDS: u32 = 256;
@@ -124,7 +124,11 @@ fn learning_rate(ui: &mut Ui, draft: &mut Spec) -> Option<f64> {
             let bare = Slider::new(&mut eta, range).logarithmic(true).smallest_positive(low);
             let response = slider(ui, bare.show_value(false));
             mark(ui, &response, place, limit);
-            let value = DragValue::new(&mut eta).range(1e-6..=1e3).speed(1e-4).max_decimals(5);
+            let value = DragValue::new(&mut eta)
+                .range(1e-6..=MAX_ETA)
+                .clamp_existing_to_range(false)
+                .speed(1e-4)
+                .max_decimals(5);
             response | ui.add(value.update_while_editing(false))
         });
         widgets.inner
@@ -174,7 +178,7 @@ fn start(ui: &mut Ui, draft: &mut Spec) -> bool {
         if done && linear.imbalance == 1.0 {
             linear.imbalance = 3.0;
         }
-        let bar = Slider::new(&mut linear.imbalance, 0.01..=100.0).logarithmic(true);
+        let bar = Slider::new(&mut linear.imbalance, IMBALANCE[0]..=IMBALANCE[1]).logarithmic(true);
         let tooltip = "W₁ = r e^-τ U and W₂ = e^-τ/r V^T";
         done |= committed(&row(ui, "Imbalance r", tooltip, |ui| slider(ui, bar)));
     }
@@ -217,7 +221,8 @@ fn row<R>(ui: &mut Ui, name: &str, tooltip: &str, widgets: impl FnOnce(&mut Ui) 
 
 fn slider(ui: &mut Ui, slider: Slider<'_>) -> Response {
     ui.spacing_mut().slider_width = 108.0;
-    ui.add(slider)
+    // A Spec from elsewhere may lie outside a slider's range; looking at it must not change it.
+    ui.add(slider.clamping(SliderClamping::Edits))
 }
 
 fn choice<T: Copy + PartialEq>(

@@ -2,7 +2,7 @@
 
 use eframe::egui::{self, Key, Modifiers, Theme};
 use egui_kittest::{Harness, kittest::Queryable};
-use plateau::engine::driver::run_headless;
+use plateau::engine::driver::{Engine, run_headless};
 use plateau::engine::protocol::*;
 use plateau::runlog::RunLog;
 use plateau::scenarios;
@@ -65,18 +65,17 @@ type Shown = Harness<'static, Window>;
 fn open_sized(size: [f32; 2]) -> (Rc<Fake>, Shown) {
     let fake = Rc::new(Fake::default());
     let window = Window::new(Box::new(fake.clone()), ExecutorChoice::Cpu, None);
-    let harness = Harness::builder()
-        .with_size(size)
-        .with_max_steps(60)
-        .with_context_setup(style::set_up)
-        .build_ui_state(
-            |ui, window: &mut Window| {
-                window.logic(ui.ctx());
-                window.ui(ui);
-            },
-            window,
-        );
-    (fake, harness)
+    (fake, show(window, size))
+}
+
+fn show(window: Window, size: [f32; 2]) -> Shown {
+    Harness::builder().with_size(size).with_max_steps(60).with_context_setup(style::set_up).build_ui_state(
+        |ui, window: &mut Window| {
+            window.logic(ui.ctx());
+            window.ui(ui);
+        },
+        window,
+    )
 }
 
 fn open() -> (Rc<Fake>, Shown) {
@@ -310,6 +309,45 @@ fn every_preset_renders_in_both_themes() {
             harness.run();
         }
     }
+}
+
+/// Steps the window, with an engine on its thread, until something holds or half a minute is over.
+fn until(harness: &mut Shown, what: &str, holds: impl Fn(&Window) -> bool) {
+    for _ in 0..3_000 {
+        harness.step();
+        if holds(harness.state()) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("{what}: {:?}, {:?}", harness.state().log().status, harness.state().notices());
+}
+
+#[test]
+fn with_a_real_engine_it_trains_pauses_changes_and_ends() {
+    let engine = Rc::new(Engine::spawn(|| {}));
+    let mut harness = show(Window::new(Box::new(engine), ExecutorChoice::Cpu, None), [1280.0, 720.0]);
+    until(&mut harness, "rows", |window| window.log().steps.len() > 2);
+    perform(&mut harness, &Action::Eta(0.02));
+    until(&mut harness, "the change", |window| !window.log().interventions.is_empty());
+    perform(&mut harness, &Action::Undo);
+    until(&mut harness, "the change back", |window| window.log().interventions.len() == 2);
+    assert_eq!(window_eta(&harness), 0.01);
+    perform(&mut harness, &Action::PlayPause);
+    until(&mut harness, "a pause", |window| window.log().status.state == State::Paused);
+    perform(&mut harness, &Action::FullSpeed);
+    perform(&mut harness, &Action::PlayPause);
+    until(&mut harness, "the end", |window| window.log().status.state == State::Done);
+    perform(&mut harness, &Action::NextPreset);
+    until(&mut harness, "the next preset's end", |window| {
+        window.log().status.state == State::Done && window.log().interventions.is_empty()
+    });
+    assert!(harness.state().notices().is_empty(), "{:?}", harness.state().notices());
+}
+
+/// The learning rate in force at the end of the log.
+fn window_eta(harness: &Shown) -> f64 {
+    harness.state().log().eta_history().last().expect("a run").1
 }
 
 /// A few hundred random actions and clicks, from a fixed seed, over a real engine's log.
