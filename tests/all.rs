@@ -26,5 +26,9 @@ mod theory;
 mod tidy;
 #[path = "cases/transformer_cases.rs"]
 mod transformer_cases;
+#[cfg(feature = "ui")]
 #[path = "cases/ui.rs"]
 mod ui;
+#[cfg(feature = "ui")]
+#[path = "cases/ui_measures.rs"]
+mod ui_measures;

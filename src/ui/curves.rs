@@ -14,6 +14,16 @@ const LOSS_FLOOR: f64 = 1e-14;
 /// Decades that the loss plot shows at most.
 const DECADES: f64 = 12.0;
 
+/// What the curves depend on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Key {
+    run: u64,
+    rows: usize,
+    interventions: usize,
+    asked: u64,
+    axis: Axis,
+}
+
 /// A measured curve and the theory over it.
 #[derive(Debug, Default)]
 pub struct Pair {
@@ -25,7 +35,7 @@ pub struct Pair {
 
 #[derive(Debug, Default)]
 pub struct Curves {
-    key: Option<(u64, usize, usize, Axis)>,
+    key: Option<Key>,
     pub modes: Vec<Pair>,
     pub loss: Pair,
     /// End of the run on the horizontal axis.
@@ -39,11 +49,17 @@ pub struct Curves {
 impl Curves {
     /// Draws anew if the run, its rows, its interventions or the axis are others than before.
     pub fn update(&mut self, run: u64, log: &RunLog, digest: &Digest, theory: &Theory, axis: Axis) {
-        let key = (run, digest.rows(), log.interventions.len(), axis);
+        let key = Key {
+            run,
+            rows: digest.rows(),
+            interventions: log.interventions.len(),
+            asked: theory.asked,
+            axis,
+        };
         if self.key == Some(key) {
             return;
         }
-        let same_theory = self.key.is_some_and(|old| (old.0, old.2, old.3) == (key.0, key.2, key.3));
+        let same_theory = self.key.is_some_and(|old| Key { rows: key.rows, ..old } == key);
         self.key = Some(key);
         let Some(header) = &log.header else {
             *self = Self { key: Some(key), ..Self::default() };

@@ -80,11 +80,19 @@ pub fn run_window(options: WindowOptions) -> anyhow::Result<()> {
         );
     }
     match shown {
-        Some(shown) => {
-            shown.map_err(|error| anyhow::anyhow!("no window: {error}; `plateau run saxe` runs without one"))
-        }
+        Some(shown) => shown.map_err(|error| {
+            let error = error.to_string();
+            let why = cause(&error);
+            anyhow::anyhow!("no window: {why}; `plateau run saxe` runs without one")
+        }),
         None => anyhow::bail!("the window ended by an error in it; `plateau run saxe` runs without one"),
     }
+}
+
+/// The cause of a windowing error, which comes last after places in source files.
+fn cause(error: &str) -> &str {
+    let mut parts = error.split(": ").skip_while(|part| !part.contains(".rs:")).skip(1);
+    parts.next().map_or(error, |first| &error[error.find(first).unwrap_or(0)..])
 }
 
 /// Runs the window. In the frame in which its device is lost the painter panics, which no callback

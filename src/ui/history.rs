@@ -54,6 +54,10 @@ impl History {
         self.dragging = false;
     }
 
+    pub fn is_dragging(&self) -> bool {
+        self.dragging
+    }
+
     pub fn can_undo(&self) -> bool {
         !self.past.is_empty()
     }

@@ -17,8 +17,10 @@ impl Window {
         self.logic(&ctx);
         self.update_heat(&ctx);
         let held = ctx.input(|input| input.pointer.any_down());
-        if !held {
+        if !held && self.history.is_dragging() {
             self.history.end_drag();
+            // The theory may have waited for this.
+            ctx.request_repaint();
         }
         if !held && !ctx.text_edit_focused() && !ctx.input(|input| input.pointer.any_released()) {
             self.draft = self.history.now().spec.clone();
@@ -77,6 +79,16 @@ impl Window {
             spectrum: &super::edit::linear(&self.history.now().spec).spectrum,
             look: self.look,
         };
+        if let Some(header) = self.opened.as_ref().and_then(|opened| opened.log.header.as_ref()) {
+            let mut spec = header.spec.clone();
+            let preset = self.presets.iter().position(|preset| preset.spec == spec);
+            let panel = controls::Panel { preset, spectrum: &[], ..panel };
+            ui.label("The settings of the opened run. Escape leads back to the live one.");
+            ui.separator();
+            ui.disable();
+            ScrollArea::vertical().show(ui, |ui| controls::show(ui, &panel, &mut spec));
+            return None;
+        }
         let draft = &mut self.draft;
         ScrollArea::vertical().show(ui, |ui| controls::show(ui, &panel, draft)).inner
     }

@@ -2,9 +2,13 @@
 //! has changed, and the axis that curves and marks share.
 
 use super::decimate::simplify;
+use super::edit;
 use crate::runlog::RunLog;
 use crate::scenarios::{self, Overlay};
 use egui_plot::PlotPoint;
+
+/// Modes beyond which theory may take longer than a frame.
+const WIDE: usize = 16;
 
 /// What the horizontal axis of the plots counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -60,23 +64,31 @@ impl Timeline {
 #[derive(Debug, Default)]
 pub struct Theory {
     key: Option<(u64, usize)>,
+    /// Counts the overlays, so that caches know one from the next.
+    pub asked: u64,
     pub overlay: Overlay,
     pub timeline: Timeline,
 }
 
 impl Theory {
-    /// Asks the scenario anew if the run or its interventions are others than the last time;
-    /// whether it did.
-    pub fn update(&mut self, run: u64, log: &RunLog) -> bool {
+    /// Asks the scenario anew if the run or its interventions are others than the last time. While
+    /// the learning rate is dragged, a wide lab keeps its old curves: theory would take longer than
+    /// a frame, and the drag goes on.
+    pub fn update(&mut self, run: u64, log: &RunLog, dragged: bool) {
         let key = (run, log.interventions.len());
         if self.key == Some(key) {
-            return false;
+            return;
+        }
+        let wide = log.header.as_ref().is_some_and(|header| edit::linear(&header.spec).spectrum.len() > WIDE);
+        if dragged && wide && self.key.is_some_and(|old| old.0 == run) {
+            self.timeline = Timeline::new(log);
+            return;
         }
         self.key = Some(key);
+        self.asked += 1;
         let scenario = log.header.as_ref().and_then(|header| scenarios::find(&header.spec.scenario));
         self.overlay = scenario.map(|scenario| (scenario.overlay)(log)).unwrap_or_default();
         self.timeline = Timeline::new(log);
-        true
     }
 
     /// The half-time of a mode on an axis.

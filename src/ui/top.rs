@@ -41,13 +41,11 @@ pub fn show(ui: &mut Ui, top: Top) -> Option<Action> {
             ui.menu_button(menu.title(), |ui| list(ui, menu, top, &mut action));
         }
         ui.separator();
-        let running = top.state == State::Playing;
-        let play = if running {
-            "▮▮ Pause"
-        } else if top.state == State::Done {
-            "↻ Again"
-        } else {
-            "▶ Play"
+        let play = match top.state {
+            _ if top.opened => "Live run",
+            State::Playing => "▮▮ Pause",
+            State::Done | State::Failed => "↻ Again",
+            State::Preparing | State::Paused => "▶ Play",
         };
         button(ui, top, play, Action::PlayPause, &mut action);
         button(ui, top, "Step", Action::Step, &mut action);

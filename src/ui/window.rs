@@ -152,7 +152,7 @@ impl Window {
         }
         let log = self.opened.as_ref().map_or(&self.live, |opened| &opened.log);
         let all_in = self.digest.update(log, BUDGET);
-        self.theory.update(self.run, log);
+        self.theory.update(self.run, log, self.history.is_dragging());
         self.curves.update(self.run, log, &self.digest, &self.theory, self.look.axis);
         if !all_in {
             ctx.request_repaint();
@@ -164,7 +164,9 @@ impl Window {
         let log = self.opened.as_ref().map_or(&self.live, |opened| &opened.log);
         let Some(header) = &log.header else { return };
         let member = self.member.min(header.spec.ensemble.members.saturating_sub(1));
-        let picture = self.picture.as_ref().filter(|picture| picture.watch.member == member);
+        // Pictures are of the live run.
+        let of_this = |picture: &&Picture| self.opened.is_none() && picture.watch.member == member;
+        let picture = self.picture.as_ref().filter(of_this);
         let show = Show { member, basis: self.basis, dark: self.look.dark };
         self.heat.update(ctx, self.run, &header.spec, picture, show);
     }
