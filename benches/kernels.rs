@@ -45,25 +45,24 @@ fn main() {
         ..Batch::default()
     })
     .expect("uploads");
+    while gpu.poll(true).expect("runs").is_empty() {}
+    let mut microseconds = |recording: &Arc<Recording>, repeats: u32| {
+        let watch = Stopwatch::start();
+        gpu.submit(Batch { runs: vec![(recording.clone(), repeats)], ..Batch::default() }).expect("submits");
+        while gpu.poll(true).expect("runs").is_empty() {}
+        watch.seconds() * 1e6 / f64::from(repeats)
+    };
+    let mut best = |recording: &Arc<Recording>| {
+        microseconds(recording, 20);
+        microseconds(recording, 100).min(microseconds(recording, 100))
+    };
+    println!("a whole step: {:.1} us at d = {d}, {members} members", best(&program.step));
     for recording in [&program.step, &program.measure] {
         for op in &recording.ops {
             let Op::Dispatch(dispatch) = op;
             let mut one = Recording::new("one");
             one.ops = vec![op.clone()];
-            let one = Arc::new(one);
-            let mut run = |repeats: u32| {
-                let watch = Stopwatch::start();
-                gpu.submit(Batch { runs: vec![(one.clone(), repeats)], ..Batch::default() })
-                    .expect("submits");
-                while gpu.poll(true).expect("runs").is_empty() {}
-                watch.seconds() * 1e6 / f64::from(repeats)
-            };
-            run(20);
-            let microseconds = run(100).min(run(100));
-            println!(
-                "{} {:?}: {microseconds:.1} us at d = {d}, {members} members",
-                dispatch.kernel.name, dispatch.flags
-            );
+            println!("{} {:?}: {:.1} us", dispatch.kernel.name, dispatch.flags, best(&Arc::new(one)));
         }
     }
 }

@@ -19,6 +19,8 @@ mod optimizer;
 pub mod random;
 mod reduce;
 mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod small;
 
 pub use activation::{bias_relu_backward, bias_relu_forward};
 pub use attention::{attention_backward, attention_forward, attention_scores_backward};

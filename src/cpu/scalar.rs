@@ -46,7 +46,7 @@ pub trait Scalar:
 }
 
 macro_rules! scalar {
-    ($ty:ty, $gemm:path) => {
+    ($ty:ty, $gemm:path, $small:path) => {
         impl Scalar for $ty {
             fn of(value: f64) -> Self {
                 value as $ty
@@ -78,6 +78,9 @@ macro_rules! scalar {
                 out: &mut [Self],
             ) {
                 assert!(a.data.len() >= m * k && b.data.len() >= k * n && out.len() >= m * n);
+                if $small([m, n, k], alpha, a, b, beta, out) {
+                    return;
+                }
                 // SAFETY: the operands are dense m x k, k x n and m x n matrices (row-major or its
                 // transpose) and the assertion above has checked that each slice holds all of its own.
                 unsafe {
@@ -103,5 +106,28 @@ macro_rules! scalar {
     };
 }
 
-scalar!(f32, matrixmultiply::sgemm);
-scalar!(f64, matrixmultiply::dgemm);
+/// Takes a product that is too small for the GEMM crate; says whether it did.
+fn small_f32(
+    size: [usize; 3],
+    alpha: f32,
+    a: Strided<'_, f32>,
+    b: Strided<'_, f32>,
+    beta: f32,
+    out: &mut [f32],
+) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if beta == 0.0 || beta == 1.0 {
+        let write = super::small::Write { alpha, accumulate: beta == 1.0 };
+        return super::small::product(size, a, b, write, out);
+    }
+    let _ = (size, alpha, a, b, beta, out);
+    false
+}
+
+/// The oracle has no need of speed.
+fn small_f64(_: [usize; 3], _: f64, _: Strided<'_, f64>, _: Strided<'_, f64>, _: f64, _: &mut [f64]) -> bool {
+    false
+}
+
+scalar!(f32, matrixmultiply::sgemm, small_f32);
+scalar!(f64, matrixmultiply::dgemm, small_f64);
