@@ -36,6 +36,9 @@ pub fn bench(arguments: &BenchArguments, quiet: bool) -> Ending {
                 return Ok(Outcome::Interrupted);
             }
             let rate = rate.map(|rate| format!("{:>10.0} {:>12.0}", rate, rate * f64::from(members)));
+            if let (Executor::Gpu, Err(error)) = (arguments.executor.executor, &rate) {
+                return Err(shown(&format!("{error:#}")));
+            }
             let text = rate.unwrap_or_else(|error| format!("not possible: {}", shown(&format!("{error:#}"))));
             say(&format!("{name}  {members:>5} members  {text}"));
         }

@@ -20,6 +20,7 @@ use crate::engine::protocol::ExecutorChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A lab for what training does while the loss stands still. Without a command it opens its window.
 #[derive(Parser)]
@@ -162,7 +163,11 @@ pub fn main() -> ExitCode {
         }
         Err(error) => return fail(&usage_line(&error)),
     };
-    match dispatch(arguments) {
+    let ending = dispatch(arguments);
+    if ending.is_ok() && UNSAID.load(Ordering::Relaxed) {
+        return fail("standard output cannot be written: what was to be said is lost");
+    }
+    match ending {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::DoesNotHold) => ExitCode::from(1),
         Ok(Outcome::Interrupted) => ExitCode::from(130),
@@ -185,9 +190,19 @@ fn dispatch(arguments: Arguments) -> Ending {
 
 /// Prints one line and gives the code of bad use.
 fn fail(line: &str) -> ExitCode {
-    let clean: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    eprintln!("plateau: {clean}");
+    complain(&format!("plateau: {}", line.replace('\n', " ")));
     ExitCode::from(2)
+}
+
+/// Prints to standard error. Where nobody reads it there is nobody left to tell: a run goes on.
+fn complain(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{}", clean(line));
+}
+
+/// The text without what would command a terminal: names and notices can come from a file.
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
 }
 
 /// The first paragraph of clap's message, on one line.
@@ -203,10 +218,17 @@ fn usage_line(error: &clap::Error) -> String {
     format!("{}; see plateau --help", said.strip_prefix("error: ").unwrap_or(&said).replace(":;", ":"))
 }
 
-/// Prints to standard output. A reader who has seen enough (`plateau list | head -1`) is no error.
+/// Whether something said to standard output was lost, other than to a reader who had seen enough.
+static UNSAID: AtomicBool = AtomicBool::new(false);
+
+/// Prints to standard output. A reader who has seen enough (`plateau list | head -1`) is no error;
+/// a full disk is, and `main` ends with it.
 fn say(line: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stdout(), "{line}");
+    use std::io::{ErrorKind, Write};
+    match writeln!(std::io::stdout(), "{}", clean(line)) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => UNSAID.store(true, Ordering::Relaxed),
+        _ => {}
+    }
 }
 
 /// libwayland, which graphics drivers load even where nothing is shown, prints a line of its own

@@ -1,6 +1,6 @@
 //! Progress of a headless run on a terminal, with the time left; nothing in a pipe.
 
-use super::interrupt;
+use super::{complain, interrupt};
 use crate::engine::protocol::{Event, Level, Notice};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -44,7 +44,7 @@ impl Progress {
             Level::Error => "error",
         };
         if !self.quiet || notice.level == Level::Error {
-            self.bar.suspend(|| eprintln!("{kind}: step {}: {}", notice.step, notice.text));
+            self.bar.suspend(|| complain(&format!("{kind}: step {}: {}", notice.step, notice.text)));
         }
     }
 }

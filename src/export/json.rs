@@ -1,6 +1,7 @@
 //! `run.json`: everything about a run but its rows: Spec, executor, versions, changes, notices.
 
-use crate::engine::admit::admit;
+use super::toml::accept;
+use crate::engine::admit::admit_change;
 use crate::engine::protocol::{ExecutorInfo, Header, Intervention, MemoryPlan, MetricInfo, Notice, Status};
 use crate::names::shown;
 use crate::runlog::{Metric, RunLog};
@@ -83,7 +84,10 @@ pub fn read(text: &str) -> Result<(RunLog, usize), String> {
     if run.format != FORMAT {
         return Err(format!("format is `{}`, this program reads `{FORMAT}`", shown(&run.format)));
     }
-    admit(&run.spec).map_err(|refusal| format!("spec.{refusal}"))?;
+    accept(&run.spec).map_err(|refusal| format!("spec.{refusal}"))?;
+    for (i, intervention) in run.interventions.iter().enumerate() {
+        admit_change(intervention.change).map_err(|refusal| format!("interventions[{i}]: {refusal}"))?;
+    }
     if run.seed != run.spec.seed {
         return Err(format!("seed is {}, spec.seed {}", run.seed, run.spec.seed));
     }

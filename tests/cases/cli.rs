@@ -344,3 +344,44 @@ fn a_check_is_json_where_asked() {
     assert_eq!(output.status.code(), Some(i32::from(verdict != "holds")));
     assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
 }
+
+/// A device that takes nothing, as a full disk does.
+#[cfg(target_os = "linux")]
+fn full() -> Stdio {
+    Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").expect("linux has it"))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_error_changes_no_ending() {
+    let folder = place();
+    let bad = plateau(folder.path(), &["run", "nope"]).stderr(full()).status().expect("starts");
+    assert_eq!(bad.code(), Some(2));
+    // A diverging run warns; nobody hears it, and the run is kept all the same.
+    let arguments = ["run", "small.toml", "--executor", "cpu", "--set", "training.eta=10", "--out", "kept"];
+    let run =
+        plateau(folder.path(), &arguments).stdout(Stdio::null()).stderr(full()).status().expect("starts");
+    assert_eq!(run.code(), Some(0));
+    assert!(folder.path().join("kept/run.json").is_file());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output_is_said() {
+    let folder = place();
+    let output = plateau(folder.path(), &["list"]).stdout(full()).output().expect("starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(text(&output.stderr).lines().count(), 1, "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_run_that_nobody_could_have_made_is_not_opened() {
+    let folder = place_with_run();
+    let path = folder.path().join("run/run.json");
+    let good = fs::read_to_string(&path).expect("readable");
+    let id = format!("\"scenario\": \"{}\"", small().scenario);
+    assert!(good.contains(&id));
+    fs::write(&path, good.replace(&id, "\"scenario\": \"zzz\"")).expect("written");
+    let output = output(folder.path(), &["open", "run", "--summary"]);
+    assert_eq!((output.status.code(), text(&output.stderr).lines().count()), (Some(2), 1));
+}

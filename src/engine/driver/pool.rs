@@ -13,6 +13,8 @@ use std::collections::HashMap;
 
 /// A measurement ends once a batch took this long.
 const TRIAL_SECONDS: f64 = 0.02;
+/// A contender whose first step, pipelines included, takes this long has lost to one that is fast.
+const HOPELESS_SECONDS: f64 = 2.0;
 
 /// What decides which executor is faster: dispatches a step, members, largest tensor; adapter.
 type Key = ((usize, u32, u64), Option<String>);
@@ -123,7 +125,13 @@ impl Pool {
 /// Steps a second of the executor in a session, after one step to warm up.
 fn trial(session: &mut Session) -> Result<f64, ExecutorError> {
     session.rewind();
+    let watch = Stopwatch::start();
     run(session, 1)?;
+    let first = watch.seconds();
+    if first > HOPELESS_SECONDS {
+        session.rewind();
+        return Ok(1.0 / first);
+    }
     let mut steps = 1;
     loop {
         let watch = Stopwatch::start();

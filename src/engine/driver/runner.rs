@@ -302,7 +302,7 @@ impl Run {
 
     /// Steps for which a submit takes about `target` seconds, by the measured rate.
     fn submit_size(&self, target: f64) -> u64 {
-        if self.rate == 0.0 { 4 } else { (self.rate * target).max(1.0) as u64 }
+        if self.rate == 0.0 { 1 } else { (self.rate * target).max(1.0) as u64 }
     }
 
     /// Measures the batches that have come back by `now`.
