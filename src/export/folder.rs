@@ -33,7 +33,9 @@ impl RunFolder {
             return Err(format!("{shown}: {reason}; nothing was changed, name another folder"));
         }
         let prefix = format!(".{}.partial-", name.to_string_lossy());
-        let claimed = standing_ancestor(target)
+        // An empty folder is filled, not replaced: it keeps its owner and mode, and may be a mount point.
+        let home = if target.is_dir() { Ok(target) } else { standing_ancestor(target) };
+        let claimed = home
             .and_then(|parent| builder(&prefix).tempdir_in(parent))
             .map_err(|error| format!("{shown}: cannot be written: {}", cause(&error)))?;
         Ok(Self { target: target.to_owned(), claimed })
@@ -55,6 +57,9 @@ impl RunFolder {
         if let Some(parent) = self.target.parent() {
             fs::create_dir_all(parent).map_err(|error| cause(&error))?;
         }
+        if self.fills_its_target() {
+            return self.fill().map_err(|error| format!("cannot be moved into place: {}", cause(&error)));
+        }
         let mut place = self.target.clone();
         for number in 2..100 {
             if taken(&place).is_none() {
@@ -71,6 +76,27 @@ impl RunFolder {
             place = self.target.with_file_name(name);
         }
         Err("taken in the meantime, and so are its numbered neighbours".to_owned())
+    }
+
+    /// Whether the claim lies in the target itself, and nothing has come beside it.
+    fn fills_its_target(&self) -> bool {
+        let alone = |entries: fs::ReadDir| {
+            entries
+                .flatten()
+                .all(|entry| Some(entry.file_name().as_os_str()) == self.claimed.path().file_name())
+        };
+        self.claimed.path().parent() == Some(&self.target) && fs::read_dir(&self.target).is_ok_and(alone)
+    }
+
+    /// Moves the files up into the target; `run.json`, without which it is no run, comes last.
+    fn fill(&self) -> io::Result<PathBuf> {
+        let mut names: Vec<_> =
+            fs::read_dir(self.claimed.path())?.flatten().map(|entry| entry.file_name()).collect();
+        names.sort_by_key(|name| name == "run.json");
+        for name in names {
+            fs::rename(self.claimed.path().join(&name), self.target.join(&name))?;
+        }
+        Ok(self.target.clone())
     }
 }
 

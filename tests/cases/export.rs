@@ -381,3 +381,28 @@ fn a_malformed_spec_is_named_by_its_place() {
         assert!(!said.contains('\n') && said.chars().count() < 400, "{said}");
     }
 }
+
+/// An empty folder is filled and keeps its mode; one that is no longer empty is left alone.
+#[cfg(unix)]
+#[test]
+fn an_empty_folder_is_filled_not_replaced() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let private = place.path().join("private");
+    std::fs::create_dir(&private).expect("made");
+    std::fs::set_permissions(&private, std::fs::Permissions::from_mode(0o700)).expect("set");
+    let run = log(2, 3, 5, sigmoids);
+    let kept = folder::RunFolder::claim(&private).expect("claimed").keep(&run).expect("kept");
+    assert_eq!(kept, private);
+    assert_eq!(std::fs::metadata(&private).expect("there").permissions().mode() & 0o777, 0o700);
+    assert!(folder::read(&private).expect("a run").same_run(&run));
+    let hidden = std::fs::read_dir(&private).expect("there").flatten();
+    assert!(hidden.into_iter().all(|entry| !entry.file_name().to_string_lossy().starts_with('.')));
+
+    let other = place.path().join("other");
+    std::fs::create_dir(&other).expect("made");
+    let claim = folder::RunFolder::claim(&other).expect("claimed");
+    std::fs::write(other.join("letter"), "mine").expect("written");
+    assert_eq!(claim.keep(&run).expect("kept"), place.path().join("other-2"));
+    assert_eq!(std::fs::read_to_string(other.join("letter")).expect("still there"), "mine");
+}
