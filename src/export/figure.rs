@@ -15,9 +15,7 @@ use plotters::coord::ranged1d::{Ranged, ValueFormatter};
 use plotters::coord::types::RangedCoordf64;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
-use plotters::style::register_font;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Width and height in units; a picture of scale `n` has `n` pixels a unit.
 pub const SIZE: (u32, u32) = (1200, 900);
@@ -71,11 +69,19 @@ pub fn paint<B: DrawingBackend>(
         .map_err(|error| error.to_string())
 }
 
-/// The text of a bitmap needs a font of our own: the one the window uses.
+/// A browser measures text with its own fonts.
+#[cfg(target_arch = "wasm32")]
 fn fonts() -> Result<(), String> {
-    static REGISTERED: OnceLock<bool> = OnceLock::new();
-    let done = REGISTERED
-        .get_or_init(|| register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT).is_ok());
+    Ok(())
+}
+
+/// The text of a bitmap needs a font of our own: the one the window uses.
+#[cfg(not(target_arch = "wasm32"))]
+fn fonts() -> Result<(), String> {
+    static REGISTERED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    let done = REGISTERED.get_or_init(|| {
+        plotters::style::register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT).is_ok()
+    });
     if *done { Ok(()) } else { Err("the built-in font cannot be read".to_owned()) }
 }
 
