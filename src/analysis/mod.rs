@@ -1,5 +1,4 @@
-//! Pure functions on arrays: statistics over seeds, crossings, decimation. Imports nothing of ours.
+//! Pure functions on arrays: statistics over seeds, crossings. Imports nothing of ours.
 
 pub mod crossing;
-pub mod decimate;
 pub mod stats;

@@ -100,10 +100,6 @@ impl Session {
         self.step
     }
 
-    pub fn spec(&self) -> &Spec {
-        &self.spec
-    }
-
     pub fn executor(&mut self) -> &mut dyn Executor {
         self.executor.as_mut()
     }
