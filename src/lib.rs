@@ -63,6 +63,7 @@ pub mod gpu;
 pub mod kernels;
 pub mod models;
 pub mod names;
+pub mod packed;
 pub mod runlog;
 pub mod scenarios;
 pub mod spec;

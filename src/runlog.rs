@@ -4,6 +4,7 @@
 //! Pictures are not folded in: the front end keeps the latest.
 
 use crate::engine::protocol::{Event, Header, Intervention, MetricInfo, Notice, Rows, State, Status};
+use crate::packed;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -12,6 +13,7 @@ pub struct RunLog {
     /// Step of each row, rising.
     pub steps: Vec<u64>,
     /// `sum of eta` at each row.
+    #[serde(with = "packed")]
     pub times: Vec<f64>,
     /// One per metric of the header.
     pub metrics: Vec<Metric>,
@@ -26,6 +28,7 @@ pub struct RunLog {
 pub struct Metric {
     pub info: MetricInfo,
     pub members: usize,
+    #[serde(with = "packed")]
     pub values: Vec<f32>,
 }
 
@@ -47,10 +50,11 @@ impl Metric {
 }
 
 impl RunLog {
-    /// Folds one event in. A `Started` begins anew; a refusal only adds a notice.
+    /// Folds one event in. A `Started` begins anew, a `Continued` does not; a refusal only adds a notice.
     pub fn fold(&mut self, event: &Event) {
         match event {
             Event::Started(header) => *self = Self::new(header),
+            Event::Continued(header) => self.header = Some((**header).clone()),
             Event::Rows(rows) => self.push(rows),
             Event::Intervention(intervention) => self.interventions.push(*intervention),
             Event::Status(status) => self.status = status.clone(),
@@ -60,7 +64,7 @@ impl RunLog {
                 step: self.status.step,
                 text: text.clone(),
             }),
-            Event::Picture(_) => {}
+            Event::Picture(_) | Event::Checkpoint(_) | Event::Progress(_) | Event::Ended(_) => {}
         }
     }
 

@@ -18,7 +18,7 @@ impl Progress {
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target).with_prefix(label.to_owned());
         if let Ok(style) = ProgressStyle::with_template(
-            "{prefix} {bar:30} {percent:>3}%  step {human_pos} of {human_len}  {per_sec}  {eta} left",
+            "{prefix} {bar:30} {percent:>3}%  step {human_pos} of {human_len}  {per_sec}  {eta} left  {msg}",
         ) {
             bar.set_style(style);
         }
@@ -28,11 +28,19 @@ impl Progress {
     /// What a headless run's `watch` is: shows the event, and stops the run after Ctrl-C.
     pub fn watch(&mut self, event: &Event) -> ControlFlow<()> {
         match event {
-            Event::Started(header) => self.bar.set_length(header.spec.training.steps),
+            Event::Started(header) | Event::Continued(header) => {
+                self.bar.set_length(header.spec.training.steps);
+                self.bar.set_message("");
+            }
             Event::Rows(rows) => self.bar.set_position(rows.steps.last().copied().unwrap_or(0)),
             Event::Status(status) => self.bar.set_position(status.step),
             Event::Notice(notice) => self.notice(notice),
-            Event::Intervention(_) | Event::Picture(_) | Event::Refused(_) => {}
+            Event::Progress(progress) => self.bar.set_message(progress.what.clone()),
+            Event::Intervention(_)
+            | Event::Picture(_)
+            | Event::Checkpoint(_)
+            | Event::Refused(_)
+            | Event::Ended(_) => {}
         }
         if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }

@@ -2,6 +2,8 @@
 //!
 //! Plain serde data, the same on a desktop thread and in a page's worker.
 
+use crate::kernels::Words;
+use crate::packed;
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +27,8 @@ pub enum Command {
         executor: ExecutorChoice,
         adapter: Option<String>,
         playing: bool,
+        /// Where to go on, for a run that lost its engine; `None` begins at step 0.
+        resume: Option<Box<Resume>>,
     },
     Play,
     Pause,
@@ -55,6 +59,26 @@ pub struct Intervention {
     pub change: Change,
 }
 
+/// Where a run goes on: its last checkpoint, and what the front end knows beyond it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resume {
+    pub checkpoint: Checkpoint,
+    /// Every change of the run so far.
+    pub interventions: Vec<Intervention>,
+    /// Rows up to this step are there and not told again.
+    pub told: Option<u64>,
+}
+
+/// The state of a run after so many steps: the tensors its steps read and write.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    pub step: u64,
+    /// Sum of the learning rates so far.
+    pub time: f64,
+    /// In the order of the program's state, `[member][element]` each; empty at step 0.
+    pub tensors: Vec<Words>,
+}
+
 /// A picture to pull: a tensor of the model (`"product"`: P, `[d, d]`) of one member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
@@ -65,14 +89,30 @@ pub struct Watch {
 /// What the engine tells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
+    /// Something long before a run can start: compiling, testing, measuring.
+    Progress(Progress),
     Started(Box<Header>),
+    /// A resumed run goes on; the rows so far stay.
+    Continued(Box<Header>),
     Rows(Rows),
     Intervention(Intervention),
     Picture(Picture),
+    /// Told only where it was asked for.
+    Checkpoint(Checkpoint),
     Status(Status),
     Notice(Notice),
     /// The run was not started; the one line says what and where. The run before it goes on.
     Refused(String),
+    /// The engine itself has ended, and another one waits for a run. Told by the link to it.
+    Ended(String),
+}
+
+/// How far something long is: `done` of `of` parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    pub what: String,
+    pub done: usize,
+    pub of: usize,
 }
 
 /// Who computes, in the record of the run.
@@ -131,7 +171,9 @@ pub struct Header {
 pub struct Rows {
     pub steps: Vec<u64>,
     /// Sum of the learning rates so far, the `t` of the theory.
+    #[serde(with = "packed")]
     pub times: Vec<f64>,
+    #[serde(with = "packed")]
     pub values: Vec<f32>,
 }
 
@@ -140,6 +182,7 @@ pub struct Picture {
     pub watch: Watch,
     pub step: u64,
     pub shape: Vec<usize>,
+    #[serde(with = "packed")]
     pub values: Vec<f32>,
 }
 

@@ -5,7 +5,9 @@
 //! device from the last checkpoint as if nothing had happened.
 
 use super::executor::{Executor, ExecutorError, Finished};
-use super::protocol::{Change, Event, Header, Intervention, Level, Notice, Picture, Rows, Watch};
+use super::protocol::{
+    Change, Checkpoint, Event, Header, Intervention, Level, Notice, Picture, Resume, Rows, Watch,
+};
 use crate::kernels::{Batch, Readback, Recording, TensorId, Words};
 use crate::models::{Program, ROWS, program};
 use crate::spec::Spec;
@@ -35,15 +37,6 @@ enum Expect {
     Picture { watch: Watch, step: u64, shape: Vec<usize> },
 }
 
-/// A state a run can resume from.
-#[derive(Clone)]
-struct Checkpoint {
-    step: u64,
-    time: f64,
-    /// Empty at step 0: the start is made anew.
-    state: Vec<(TensorId, Words)>,
-}
-
 pub struct Session {
     spec: Spec,
     program: Program,
@@ -57,6 +50,7 @@ pub struct Session {
     checkpoint: Checkpoint,
     /// Rows up to this step are already told.
     told: Option<u64>,
+    tells_checkpoints: bool,
     watch: Option<Watch>,
     pending: Vec<Event>,
     finite: bool,
@@ -75,8 +69,9 @@ impl Session {
             time: 0.0,
             etas: vec![(0, spec.training.eta)],
             in_flight: VecDeque::new(),
-            checkpoint: Checkpoint { step: 0, time: 0.0, state: Vec::new() },
+            checkpoint: Checkpoint::default(),
             told: None,
+            tells_checkpoints: false,
             watch: None,
             pending: Vec::new(),
             finite: true,
@@ -178,6 +173,34 @@ impl Session {
         self.step
     }
 
+    /// Whether a run of this Spec can go on there; one line if not.
+    pub fn admit_resume(&self, resume: &Resume) -> Result<(), String> {
+        let Checkpoint { step, tensors, .. } = &resume.checkpoint;
+        let fits = |(id, words): (&TensorId, &Words)| self.program.tensors.elements(*id) == words.len();
+        let state = &self.program.state;
+        let whole = tensors.len() == state.len() && state.iter().zip(tensors).all(fits);
+        if *step > self.spec.training.steps || (*step > 0 && !whole) {
+            return Err("the checkpoint does not belong to this run".into());
+        }
+        Ok(())
+    }
+
+    /// Goes on where another engine left off; admitted before, and not yet advanced.
+    pub fn go_on(&mut self, resume: Resume) {
+        let Resume { checkpoint, interventions, told } = resume;
+        // In the order they were made: of two that hold for a step, the later one counts.
+        for Intervention { step, change: Change::Eta(eta) } in interventions {
+            self.etas.push((step, eta));
+        }
+        (self.step, self.time, self.told) = (checkpoint.step, checkpoint.time, told);
+        self.checkpoint = checkpoint;
+    }
+
+    /// Whether checkpoints are told as events.
+    pub fn tell_checkpoints(&mut self, tell: bool) {
+        self.tells_checkpoints = tell;
+    }
+
     /// Exchanges the executor and begins anew; returns the one it had.
     pub fn restart(&mut self, executor: Box<dyn Executor>) -> Box<dyn Executor> {
         let old = std::mem::replace(&mut self.executor, executor);
@@ -192,7 +215,7 @@ impl Session {
         self.loaded = false;
         (self.step, self.time, self.told, self.finite) = (0, 0.0, None, true);
         self.etas.truncate(1);
-        self.checkpoint = Checkpoint { step: 0, time: 0.0, state: Vec::new() };
+        self.checkpoint = Checkpoint::default();
     }
 
     /// Bytes of the largest tensor: what a device must be able to bind.
@@ -223,7 +246,8 @@ impl Session {
         }
         self.executor.load(&self.program.tensors)?;
         batch.uploads.extend(self.program.uploads.iter().cloned());
-        batch.uploads.extend(self.checkpoint.state.iter().cloned());
+        let state = self.program.state.iter().copied();
+        batch.uploads.extend(state.zip(self.checkpoint.tensors.iter().cloned()));
         if self.checkpoint.step == 0 {
             batch.runs.extend(self.program.init.iter().map(|init| (init.clone(), 1)));
         }
@@ -320,9 +344,11 @@ impl Session {
                     self.receive_rows(&rows, values, events);
                 }
                 Expect::Checkpoint { step, time, tensors } => {
-                    let state =
-                        self.program.state.iter().copied().zip(words.by_ref().take(tensors)).collect();
-                    self.checkpoint = Checkpoint { step, time, state };
+                    self.checkpoint =
+                        Checkpoint { step, time, tensors: words.by_ref().take(tensors).collect() };
+                    if self.tells_checkpoints {
+                        events.push(Event::Checkpoint(self.checkpoint.clone()));
+                    }
                 }
                 Expect::Picture { watch, step, shape } => {
                     let values = floats(words.next());

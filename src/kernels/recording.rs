@@ -5,6 +5,8 @@
 
 use super::args::Args;
 use super::{Kernel, find};
+use crate::packed;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -156,10 +158,23 @@ impl Recording {
 }
 
 /// Elements of a tensor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Words {
-    Floats(Vec<f32>),
-    Integers(Vec<u32>),
+    Floats(#[serde(with = "packed")] Vec<f32>),
+    Integers(#[serde(with = "packed")] Vec<u32>),
+}
+
+impl Words {
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Floats(values) => values.len(),
+            Self::Integers(values) => values.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }
 
 /// Which part of a tensor to read back: members `members.0..members.1`, elements `range.0..range.1`

@@ -1,6 +1,6 @@
 //! The desktop's window: eframe on its wgpu renderer, with a device of its own.
 
-use super::{Window, style};
+use super::{Opening, Window, style};
 use crate::engine::driver::Engine;
 use crate::engine::protocol::ExecutorChoice;
 use crate::runlog::RunLog;
@@ -122,7 +122,9 @@ impl App {
         style::set_up(&context.egui_ctx);
         let waker = context.egui_ctx.clone();
         let engine = Engine::spawn(move || waker.request_repaint());
-        let mut window = Window::new(Box::new(engine), options.executor, options.adapter);
+        let WindowOptions { executor, adapter, .. } = options;
+        let opening = Opening { executor, adapter, ..Opening::default() };
+        let mut window = Window::new(Box::new(engine), opening);
         if let Some((name, log)) = options.open {
             window.open(name, log);
         }

@@ -41,7 +41,7 @@ impl Window {
         }
     }
 
-    fn top(&self) -> top::Top {
+    fn top(&self) -> top::Top<'_> {
         let log = self.log();
         let header = log.header.as_ref();
         top::Top {
@@ -53,6 +53,7 @@ impl Window {
             can_redo: self.history.can_redo(),
             opened: self.opened.is_some(),
             large: self.look.large,
+            before: self.progress.as_ref().filter(|_| self.opened.is_none()),
         }
     }
 

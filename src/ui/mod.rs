@@ -12,6 +12,7 @@ mod curves;
 pub mod decimate;
 mod digest;
 pub mod edit;
+mod events;
 mod files;
 mod heat;
 mod history;
@@ -21,6 +22,7 @@ pub mod link;
 mod loss;
 mod modes;
 mod palette;
+mod perform;
 mod plot;
 mod status;
 pub mod style;
@@ -28,9 +30,13 @@ mod theory;
 mod top;
 mod window;
 
-pub use window::Window;
+pub use history::Settings;
+pub use window::{Opening, Unfinished, Window};
 
 #[cfg(not(target_arch = "wasm32"))]
 mod desktop;
 #[cfg(not(target_arch = "wasm32"))]
 pub use desktop::{WindowOptions, run_window};
+
+#[cfg(target_arch = "wasm32")]
+mod page;

@@ -2,13 +2,13 @@
 
 use super::action::{Action, Menu, key_text};
 use super::plot::count;
-use crate::engine::protocol::State;
+use crate::engine::protocol::{Progress, State};
 use eframe::egui;
 use eframe::egui::{Button, ProgressBar, Slider, Ui};
 
 /// What the bar shows.
 #[derive(Clone, Copy, Debug)]
-pub struct Top {
+pub struct Top<'a> {
     pub state: State,
     pub step: u64,
     pub steps: u64,
@@ -18,12 +18,14 @@ pub struct Top {
     pub can_redo: bool,
     pub opened: bool,
     pub large: bool,
+    /// What is done before the run can start.
+    pub before: Option<&'a Progress>,
 }
 
 /// Range of the speed slider.
 pub const SPEEDS: [f64; 2] = [1.0 / 32.0, 64.0];
 
-impl Top {
+impl Top<'_> {
     fn enabled(&self, action: &Action) -> bool {
         match action {
             Action::Undo => self.can_undo,
@@ -34,7 +36,7 @@ impl Top {
     }
 }
 
-pub fn show(ui: &mut Ui, top: Top) -> Option<Action> {
+pub fn show(ui: &mut Ui, top: Top<'_>) -> Option<Action> {
     let mut action = None;
     ui.horizontal(|ui| {
         for menu in Menu::ALL {
@@ -63,7 +65,7 @@ pub fn show(ui: &mut Ui, top: Top) -> Option<Action> {
     action
 }
 
-fn list(ui: &mut Ui, menu: Menu, top: Top, action: &mut Option<Action>) {
+fn list(ui: &mut Ui, menu: Menu, top: Top<'_>, action: &mut Option<Action>) {
     for item in Action::ALL.iter().filter(|item| item.menu() == menu) {
         let keys = item.shortcut().map(|shortcut| key_text(ui.ctx(), &shortcut)).unwrap_or_default();
         let button = Button::new(item.label()).shortcut_text(keys);
@@ -78,14 +80,14 @@ fn list(ui: &mut Ui, menu: Menu, top: Top, action: &mut Option<Action>) {
     }
 }
 
-fn button(ui: &mut Ui, top: Top, text: &str, sends: Action, action: &mut Option<Action>) {
+fn button(ui: &mut Ui, top: Top<'_>, text: &str, sends: Action, action: &mut Option<Action>) {
     let hint = sends.hint(ui.ctx());
     if ui.add_enabled(top.enabled(&sends), Button::new(text)).on_hover_text(hint).clicked() {
         *action = Some(sends);
     }
 }
 
-fn speed(ui: &mut Ui, top: Top, action: &mut Option<Action>) {
+fn speed(ui: &mut Ui, top: Top<'_>, action: &mut Option<Action>) {
     ui.label("Speed").on_hover_text(Action::Speed(1.0).tooltip());
     let mut factor = top.speed.unwrap_or(SPEEDS[1]);
     ui.spacing_mut().slider_width = 80.0;
@@ -107,7 +109,13 @@ fn speed(ui: &mut Ui, top: Top, action: &mut Option<Action>) {
     }
 }
 
-fn progress(ui: &mut Ui, top: Top) {
+fn progress(ui: &mut Ui, top: Top<'_>) {
+    if let Some(Progress { what, done, of }) = top.before {
+        let part = *done as f32 / (*of).max(1) as f32;
+        let bar = ProgressBar::new(part).text(format!("{what} …")).desired_width(ui.available_width());
+        ui.add(bar).on_hover_text("What is done before the run can start");
+        return;
+    }
     let part = top.step as f32 / top.steps.max(1) as f32;
     let text = format!("step {} of {}", count(top.step), count(top.steps));
     let bar = ProgressBar::new(part.min(1.0)).text(text).desired_width(ui.available_width());

@@ -1,29 +1,41 @@
 //! The window's state: what the engine told, what is shown, what is set; and what actions do.
 
-use super::action::{Action, pressed};
 use super::curves::Curves;
 use super::digest::Digest;
-use super::edit;
 use super::heat::{Basis, Heat, Show};
 use super::history::{History, Settings};
 use super::link::EngineLink;
 use super::plot::{Follow, Look};
 use super::theory::Theory;
-use super::top::SPEEDS;
-use crate::engine::admit;
-use crate::engine::protocol::{Change, Command, Event, ExecutorChoice, Level, Notice, Picture, State, Watch};
+use crate::engine::protocol::{Checkpoint, Command, ExecutorChoice, Level, Notice, Picture, Progress};
 use crate::runlog::RunLog;
 use crate::scenarios::{self, Preset, Scenario};
 use crate::spec::Spec;
 use eframe::egui;
-use std::path::Path;
 
-/// Seconds that a whole run takes at the normal speed.
-const RUN_SECONDS: f64 = 12.0;
 /// Values a frame takes in at most, so that a flood of rows does not hold the window up.
 const BUDGET: usize = 120_000;
 /// Frame times kept for the percentiles.
 const FRAMES: usize = 300;
+
+/// What a window opens with.
+#[derive(Debug, Default)]
+pub struct Opening {
+    pub executor: ExecutorChoice,
+    /// Part of the adapter's name that the engine should use.
+    pub adapter: Option<String>,
+    /// What is set; the first scenario's first preset otherwise.
+    pub settings: Option<Settings>,
+    /// A run of these settings to go on with.
+    pub run: Option<Unfinished>,
+}
+
+/// A run and where it goes on.
+#[derive(Debug)]
+pub struct Unfinished {
+    pub log: RunLog,
+    pub checkpoint: Option<Checkpoint>,
+}
 
 /// A run folder that is shown in place of the live run.
 pub(super) struct Opened {
@@ -40,19 +52,27 @@ pub(super) struct Shown {
 }
 
 pub struct Window {
-    link: Box<dyn EngineLink>,
+    pub(super) link: Box<dyn EngineLink>,
     pub(super) scenario: &'static Scenario,
     pub(super) presets: Vec<Preset>,
     pub(super) history: History,
-    adapter: Option<String>,
-    live: RunLog,
+    pub(super) adapter: Option<String>,
+    pub(super) live: RunLog,
     pub(super) opened: Option<Opened>,
     /// Counts the runs shown, so that caches know one from the next.
     pub(super) run: u64,
     pub(super) digest: Digest,
     pub(super) theory: Theory,
     pub(super) curves: Curves,
-    picture: Option<Picture>,
+    pub(super) picture: Option<Picture>,
+    /// Where the live run goes on if its engine ends; only some engines tell.
+    pub(super) checkpoint: Option<Checkpoint>,
+    /// What the engine does before the run can start.
+    pub(super) progress: Option<Progress>,
+    /// A start is asked for and not yet answered.
+    pub(super) starting: bool,
+    /// Engines that ended under this run.
+    pub(super) ends: u32,
     pub(super) heat: Heat,
     pub(super) member: u32,
     pub(super) basis: Basis,
@@ -69,18 +89,18 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window on an engine, its lab started.
-    pub fn new(link: Box<dyn EngineLink>, executor: ExecutorChoice, adapter: Option<String>) -> Self {
+    /// A window on an engine, its lab started, or going on.
+    pub fn new(link: Box<dyn EngineLink>, opening: Opening) -> Self {
         let scenario = scenarios::ALL[0];
         let presets = (scenario.presets)();
-        let spec = presets.first().map_or_else(fallback, |preset| preset.spec.clone());
-        let settings = Settings { spec: spec.clone(), preset: (!presets.is_empty()).then_some(0), executor };
-        let window = Self {
+        let settings = opening.settings.unwrap_or_else(|| first(&presets, opening.executor));
+        let spec = settings.spec.clone();
+        let mut window = Self {
             link,
             scenario,
             presets,
             history: History::new(settings),
-            adapter,
+            adapter: opening.adapter,
             live: RunLog::default(),
             opened: None,
             run: 0,
@@ -88,6 +108,10 @@ impl Window {
             theory: Theory::default(),
             curves: Curves::default(),
             picture: None,
+            checkpoint: None,
+            progress: None,
+            starting: false,
+            ends: 0,
             heat: Heat::default(),
             member: 0,
             basis: Basis::default(),
@@ -100,7 +124,15 @@ impl Window {
             frames: Vec::new(),
             frame_at: 0,
         };
-        window.start(true);
+        match opening.run {
+            Some(Unfinished { log, checkpoint }) => {
+                (window.live, window.checkpoint) = (log, checkpoint);
+                window.notices.clone_from(&window.live.notices);
+                window.begin_again();
+                window.go_on();
+            }
+            None => window.start(true),
+        }
         window
     }
 
@@ -171,29 +203,8 @@ impl Window {
         self.heat.update(ctx, self.run, &header.spec, picture, show);
     }
 
-    fn fold(&mut self, event: Event) {
-        let started = matches!(event, Event::Started(_));
-        match &event {
-            Event::Notice(notice) => self.notices.push(notice.clone()),
-            Event::Refused(text) => self.say(Level::Error, text.clone()),
-            _ => {}
-        }
-        self.live.fold(&event);
-        if let Event::Picture(picture) = event {
-            self.picture = Some(picture);
-        }
-        if started {
-            self.picture = None;
-            if self.opened.is_none() {
-                self.begin_again();
-            }
-            // The watch belongs to a run.
-            self.watch();
-        }
-    }
-
     /// The run that is shown is another one.
-    fn begin_again(&mut self) {
+    pub(super) fn begin_again(&mut self) {
         self.run += 1;
         self.digest = Digest::new(self.log());
         self.follow = [Follow::default(); 2];
@@ -205,218 +216,12 @@ impl Window {
         let step = self.live.status.step;
         self.notices.push(Notice { level, step, text });
     }
+}
 
-    /// Takes the keys pressed and the folders dropped since the last frame.
-    pub(super) fn input(&mut self, ctx: &egui::Context) {
-        for action in pressed(ctx) {
-            self.perform(&action, ctx);
-        }
-        let dropped = ctx.input(|input| input.raw.dropped_files.clone());
-        for file in dropped {
-            self.perform(&Action::Open(file.path().to_owned()), ctx);
-        }
-    }
-
-    /// Does what the user asks for.
-    pub fn perform(&mut self, action: &Action, ctx: &egui::Context) {
-        match action {
-            Action::PlayPause => self.play_or_pause(),
-            Action::Step => self.link.send(Command::Step(1)),
-            Action::Reset => self.restart(),
-            Action::Slower => self.set_speed(self.speed.map_or(Some(SPEEDS[1]), |s| Some(s / 2.0))),
-            Action::Faster => {
-                self.set_speed(self.speed.map(|s| s * 2.0).filter(|s| *s <= SPEEDS[1]));
-            }
-            Action::FullSpeed => self.set_speed(None),
-            Action::NormalSpeed => self.set_speed(Some(1.0)),
-            Action::Speed(factor) => self.set_speed(Some(*factor)),
-            Action::Undo => self.travel(History::undo),
-            Action::Redo => self.travel(History::redo),
-            Action::NextPreset => self.choose_beside(1),
-            Action::PreviousPreset => self.choose_beside(-1),
-            Action::Choose(index) => self.choose(*index),
-            Action::Restart(spec) => self.change((**spec).clone()),
-            Action::Eta(eta) => self.change_eta(*eta),
-            Action::UseAuto | Action::UseGpu | Action::UseCpu => self.use_executor(action),
-            Action::LoseDevice => self.link.send(Command::LoseDevice),
-            Action::Member(member) => self.show_member(*member),
-            Action::NextMember => self.show_member(self.member.saturating_add(1)),
-            Action::PreviousMember => self.show_member(self.member.saturating_sub(1)),
-            Action::Open(folder) => self.open_folder(folder),
-            Action::Export => self.export(),
-            Action::BackToLive => self.back_to_live(),
-            Action::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
-            _ => self.view(action, ctx),
-        }
-        ctx.request_repaint();
-    }
-
-    /// Actions that change only how things look.
-    fn view(&mut self, action: &Action, ctx: &egui::Context) {
-        match action {
-            Action::Presentation => {
-                self.look.large = !self.look.large;
-                self.shown.controls = !self.look.large;
-                ctx.set_zoom_factor(if self.look.large { super::style::LARGE } else { 1.0 });
-            }
-            Action::Theme => {
-                let theme = if self.look.dark { egui::Theme::Light } else { egui::Theme::Dark };
-                self.look.dark = !self.look.dark;
-                ctx.set_theme(theme);
-            }
-            Action::Controls => self.shown.controls = !self.shown.controls,
-            Action::Keys => self.shown.keys = !self.shown.keys,
-            Action::Notices => self.shown.notices = !self.shown.notices,
-            Action::Basis => self.basis = self.basis.other(),
-            Action::Axis => {
-                self.look.axis = self.look.axis.other();
-                self.follow = [Follow::default(); 2];
-            }
-            Action::FitViews => self.follow = [Follow::default(); 2],
-            _ => {}
-        }
-    }
-
-    fn play_or_pause(&mut self) {
-        if self.opened.is_some() {
-            return self.back_to_live();
-        }
-        match self.live.status.state {
-            State::Playing => self.link.send(Command::Pause),
-            State::Done | State::Failed => self.start(true),
-            State::Preparing | State::Paused => self.link.send(Command::Play),
-        }
-    }
-
-    /// Starts what is set.
-    fn start(&self, playing: bool) {
-        let Settings { spec, executor, .. } = self.history.now().clone();
-        self.send_speed();
-        let adapter = self.adapter.clone();
-        self.link.send(Command::Start { spec: Box::new(spec), executor, adapter, playing });
-    }
-
-    fn restart(&mut self) {
-        self.opened = None;
-        self.start(true);
-    }
-
-    fn set_speed(&mut self, speed: Option<f64>) {
-        self.speed = speed.map(|factor| factor.clamp(SPEEDS[0], SPEEDS[1]));
-        self.send_speed();
-    }
-
-    fn send_speed(&self) {
-        let normal = self.history.now().spec.training.steps as f64 / RUN_SECONDS;
-        self.link.send(Command::Speed(self.speed.map(|factor| factor * normal)));
-    }
-
-    fn watch(&self) {
-        let watch = Watch { what: "product".to_owned(), member: self.member };
-        self.link.send(Command::Watch(Some(watch)));
-    }
-
-    fn show_member(&mut self, member: u32) {
-        let members = self.log().members() as u32;
-        self.member = member.min(members.saturating_sub(1));
-        if self.opened.is_none() {
-            self.watch();
-        }
-    }
-
-    fn choose(&mut self, index: usize) {
-        let Some(preset) = self.presets.get(index) else { return };
-        let executor = self.history.now().executor;
-        let settings = Settings { spec: preset.spec.clone(), preset: Some(index), executor };
-        if settings == *self.history.now() {
-            return self.restart();
-        }
-        self.history.change(settings, false);
-        self.restart();
-    }
-
-    fn choose_beside(&mut self, by: isize) {
-        let count = self.presets.len() as isize;
-        if count > 0 {
-            let now = self.history.now().preset.map_or(if by > 0 { -1 } else { 0 }, |index| index as isize);
-            self.choose((now + by).rem_euclid(count) as usize);
-        }
-    }
-
-    /// A change that begins the run anew.
-    fn change(&mut self, spec: Spec) {
-        if spec == self.history.now().spec {
-            return;
-        }
-        if let Err(refusal) = admit::admit(&spec) {
-            return self.say(Level::Error, format!("not started: {refusal}"));
-        }
-        let executor = self.history.now().executor;
-        self.history.change(Settings { spec, preset: None, executor }, false);
-        self.restart();
-    }
-
-    /// A change that acts on the running run.
-    fn change_eta(&mut self, eta: f64) {
-        if let Err(refusal) = admit::admit_change(Change::Eta(eta)) {
-            return self.say(Level::Error, refusal.to_string());
-        }
-        let mut to = self.history.now().clone();
-        to.spec.training.eta = eta;
-        to.preset = None;
-        self.history.change(to, true);
-        self.eta_or_restart();
-    }
-
-    fn eta_or_restart(&mut self) {
-        let over = matches!(self.live.status.state, State::Done | State::Failed);
-        if over || self.opened.is_some() {
-            return self.restart();
-        }
-        let eta = self.history.now().spec.training.eta;
-        self.link.send(Command::Change(Change::Eta(eta)));
-    }
-
-    /// Undo or redo: the learning rate alone acts at once, everything else restarts.
-    fn travel(&mut self, to: fn(&mut History) -> Option<Settings>) {
-        let before = self.history.now().clone();
-        let Some(now) = to(&mut self.history) else { return };
-        if before.executor == now.executor && edit::only_eta_differs(&before.spec, &now.spec) {
-            self.eta_or_restart();
-        } else {
-            self.restart();
-        }
-    }
-
-    fn use_executor(&mut self, action: &Action) {
-        let Some(executor) = action.executor() else { return };
-        let to = Settings { executor, ..self.history.now().clone() };
-        self.history.change(to, false);
-        self.restart();
-    }
-
-    fn open_folder(&mut self, folder: &Path) {
-        match super::files::read(folder) {
-            Ok(log) => self.open(folder.display().to_string(), log),
-            Err(error) => self.say(Level::Error, error),
-        }
-    }
-
-    fn back_to_live(&mut self) {
-        self.shown.keys = false;
-        self.shown.notices = false;
-        if self.opened.take().is_some() {
-            self.begin_again();
-            self.watch();
-        }
-    }
-
-    fn export(&mut self) {
-        match super::files::export(self.log()) {
-            Ok(folder) => self.say(Level::Info, format!("exported to {folder}")),
-            Err(error) => self.say(Level::Error, format!("not exported: {error}")),
-        }
-    }
+/// The first preset.
+fn first(presets: &[Preset], executor: ExecutorChoice) -> Settings {
+    let spec = presets.first().map_or_else(fallback, |preset| preset.spec.clone());
+    Settings { spec, preset: (!presets.is_empty()).then_some(0), executor }
 }
 
 /// What runs where a scenario has no presets: the case of the design's reference figures.

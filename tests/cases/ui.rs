@@ -9,7 +9,7 @@ use plateau::scenarios;
 use plateau::spec::*;
 use plateau::ui::action::Action;
 use plateau::ui::link::EngineLink;
-use plateau::ui::{Window, style};
+use plateau::ui::{Opening, Window, style};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -64,7 +64,7 @@ pub type Shown = Harness<'static, Window>;
 
 fn open_sized(size: [f32; 2]) -> (Rc<Fake>, Shown) {
     let fake = Rc::new(Fake::default());
-    let window = Window::new(Box::new(fake.clone()), ExecutorChoice::Cpu, None);
+    let window = Window::new(Box::new(fake.clone()), on_cpu());
     (fake, show(window, size))
 }
 
@@ -326,7 +326,7 @@ fn until(harness: &mut Shown, what: &str, holds: impl Fn(&Window) -> bool) {
 #[test]
 fn with_a_real_engine_it_trains_pauses_changes_and_ends() {
     let engine = Rc::new(Engine::spawn(|| {}));
-    let mut harness = show(Window::new(Box::new(engine), ExecutorChoice::Cpu, None), [1280.0, 720.0]);
+    let mut harness = show(Window::new(Box::new(engine), on_cpu()), [1280.0, 720.0]);
     until(&mut harness, "rows", |window| window.log().steps.len() > 2);
     perform(&mut harness, &Action::Eta(0.02));
     until(&mut harness, "the change", |window| !window.log().interventions.is_empty());
@@ -390,4 +390,9 @@ fn a_monkey_does_not_break_it() {
         }
         harness.step();
     }
+}
+
+/// The usual opening, without a device.
+fn on_cpu() -> Opening {
+    Opening { executor: ExecutorChoice::Cpu, ..Opening::default() }
 }

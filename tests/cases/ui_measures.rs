@@ -7,7 +7,7 @@ use plateau::engine::driver::run_headless;
 use plateau::engine::protocol::*;
 use plateau::scenarios;
 use plateau::spec::*;
-use plateau::ui::{Window, style};
+use plateau::ui::{Opening, Window, style};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
@@ -106,7 +106,7 @@ fn picture_of_the_window() {
             .expect("runs");
     }
     let fake = Rc::new(Fake::default());
-    let window = Window::new(Box::new(fake.clone()), ExecutorChoice::Cpu, None);
+    let window = Window::new(Box::new(fake.clone()), on_cpu());
     let mut harness = Harness::builder()
         .with_size([1280.0, 720.0])
         .with_context_setup(style::set_up)
@@ -123,4 +123,9 @@ fn picture_of_the_window() {
     let image = harness.render().expect("an adapter");
     let path = std::env::var("PICTURE").unwrap_or_else(|_| "window.png".into());
     image.save(path).expect("written");
+}
+
+/// The usual opening, without a device.
+fn on_cpu() -> Opening {
+    Opening { executor: ExecutorChoice::Cpu, ..Opening::default() }
 }

@@ -4,9 +4,11 @@
 //! kept. `auto` takes whichever executor a short measurement of this very run finds faster.
 
 use super::clock::Stopwatch;
+use super::runner::Tell;
+use super::turn::turn;
 use crate::cpu::CpuExecutor;
 use crate::engine::executor::{Executor, ExecutorError};
-use crate::engine::protocol::ExecutorChoice;
+use crate::engine::protocol::{Event, ExecutorChoice, Progress};
 use crate::engine::session::{Advance, Session};
 use crate::gpu::GpuExecutor;
 use std::collections::HashMap;
@@ -16,6 +18,9 @@ const TRIAL_SECONDS: f64 = 0.02;
 /// A contender whose first step, pipelines included, takes this long has lost to one that is fast.
 const HOPELESS_SECONDS: f64 = 2.0;
 
+/// A device that has not done a few steps by then is not waited for.
+const SILENT_SECONDS: f64 = 60.0;
+
 /// What decides which executor is faster: dispatches a step, members, largest tensor; adapter.
 type Key = ((usize, u32, u64), Option<String>);
 
@@ -23,6 +28,8 @@ type Key = ((usize, u32, u64), Option<String>);
 pub struct Pool {
     kept: Option<Device>,
     measured: HashMap<Key, (ExecutorChoice, String)>,
+    /// Test each adapter's kernels before it is trusted.
+    self_test: bool,
 }
 
 /// A device and what it was opened for.
@@ -44,32 +51,41 @@ pub fn cpu() -> Box<dyn Executor> {
 }
 
 impl Pool {
+    pub fn new(self_test: bool) -> Self {
+        Self { self_test, ..Self::default() }
+    }
+
     /// Keeps a device for the next run.
     pub fn keep(&mut self, adapter: Option<String>, largest: u64, executor: Box<dyn Executor>) {
         self.kept = Some(Device { adapter, largest, executor });
     }
 
     /// A new device, after one was lost.
-    pub fn open(&self, adapter: Option<&str>, largest: u64) -> Result<Box<dyn Executor>, ExecutorError> {
-        Ok(Box::new(GpuExecutor::open(adapter, largest)?))
+    pub async fn open(
+        &self,
+        adapter: Option<&str>,
+        largest: u64,
+    ) -> Result<Box<dyn Executor>, ExecutorError> {
+        Ok(Box::new(GpuExecutor::open_async(adapter, largest).await?))
     }
 
     /// The kept device where it is the one asked for and large enough, or a new one.
-    fn gpu(&mut self, adapter: Option<&str>, largest: u64) -> Result<Box<dyn Executor>, ExecutorError> {
+    async fn gpu(&mut self, adapter: Option<&str>, largest: u64) -> Result<Box<dyn Executor>, ExecutorError> {
         match self.kept.take() {
             Some(device) if device.adapter.as_deref() == adapter && device.largest >= largest => {
                 Ok(device.executor)
             }
-            _ => self.open(adapter, largest),
+            _ => self.open(adapter, largest).await,
         }
     }
 
     /// Puts an executor into a session that has the cpu's.
-    pub fn equip(
+    pub async fn equip(
         &mut self,
         session: &mut Session,
         choice: ExecutorChoice,
         adapter: Option<&str>,
+        tell: &mut Tell,
     ) -> Result<Equipped, ExecutorError> {
         let key = (session.shape(), adapter.map(str::to_owned));
         let known = (choice == ExecutorChoice::Auto).then(|| self.measured.get(&key).cloned()).flatten();
@@ -77,12 +93,12 @@ impl Pool {
         match choice {
             ExecutorChoice::Cpu => Ok(Equipped { kind: choice, reason }),
             ExecutorChoice::Gpu => {
-                let gpu = self.gpu(adapter, session.largest_tensor())?;
+                let gpu = self.gpu(adapter, session.largest_tensor()).await?;
                 session.restart(gpu);
                 Ok(Equipped { kind: choice, reason })
             }
             ExecutorChoice::Auto => {
-                let equipped = self.measure(session, adapter)?;
+                let equipped = self.measure(session, adapter, tell).await?;
                 self.measured.insert(key, (equipped.kind, equipped.reason.clone()));
                 Ok(equipped)
             }
@@ -90,9 +106,19 @@ impl Pool {
     }
 
     /// Runs a few steps on both and leaves the faster one in the session, rewound.
-    fn measure(&mut self, session: &mut Session, adapter: Option<&str>) -> Result<Equipped, ExecutorError> {
+    async fn measure(
+        &mut self,
+        session: &mut Session,
+        adapter: Option<&str>,
+        tell: &mut Tell,
+    ) -> Result<Equipped, ExecutorError> {
         let largest = session.largest_tensor();
-        let gpu = match self.gpu(adapter, largest) {
+        let mut progress = |done: usize| {
+            let what = ["opening the device", "measuring the processor", "measuring the device"][done];
+            tell(Event::Progress(Progress { what: what.into(), done, of: 3 }));
+        };
+        progress(0);
+        let gpu = match self.gpu(adapter, largest).await {
             Ok(gpu) => gpu,
             // An adapter that was asked for by name must be there.
             Err(error) if adapter.is_some() => return Err(error),
@@ -100,9 +126,11 @@ impl Pool {
                 return Ok(Equipped { kind: ExecutorChoice::Cpu, reason: format!("no GPU: {error}") });
             }
         };
-        let cpu_rate = trial(session)?;
+        progress(1);
+        let cpu_rate = trial(session).await?;
+        progress(2);
         let cpu = session.restart(gpu);
-        let gpu_rate = trial(session);
+        let gpu_rate = trial(session).await;
         session.rewind();
         let kind = match gpu_rate {
             Ok(rate) if rate >= cpu_rate => ExecutorChoice::Gpu,
@@ -123,10 +151,10 @@ impl Pool {
 }
 
 /// Steps a second of the executor in a session, after one step to warm up.
-fn trial(session: &mut Session) -> Result<f64, ExecutorError> {
+async fn trial(session: &mut Session) -> Result<f64, ExecutorError> {
     session.rewind();
     let watch = Stopwatch::start();
-    run(session, 1)?;
+    run(session, 1).await?;
     let first = watch.seconds();
     if first > HOPELESS_SECONDS {
         session.rewind();
@@ -135,7 +163,7 @@ fn trial(session: &mut Session) -> Result<f64, ExecutorError> {
     let mut steps = 1;
     loop {
         let watch = Stopwatch::start();
-        let done = run(session, steps)?;
+        let done = run(session, steps).await?;
         let seconds = watch.seconds();
         if seconds >= TRIAL_SECONDS || done < steps {
             session.rewind();
@@ -146,17 +174,20 @@ fn trial(session: &mut Session) -> Result<f64, ExecutorError> {
 }
 
 /// Runs so many steps to their end; fewer where the run ends before.
-fn run(session: &mut Session, steps: u64) -> Result<u64, ExecutorError> {
+async fn run(session: &mut Session, steps: u64) -> Result<u64, ExecutorError> {
+    let watch = Stopwatch::start();
     let mut done = 0;
-    while done < steps {
-        match session.advance(steps - done)? {
+    loop {
+        match if done < steps { session.advance(steps - done)? } else { Advance::Done } {
             Advance::Submitted(submitted) => done += submitted,
-            Advance::Waiting => drop(session.poll(true)?),
-            Advance::Done => break,
+            Advance::Done if session.in_flight() == 0 => return Ok(done),
+            Advance::Waiting | Advance::Done => {
+                session.poll(true)?;
+                turn().await;
+            }
+        }
+        if watch.seconds() > SILENT_SECONDS {
+            return Err(ExecutorError::Refused(format!("no answer within {SILENT_SECONDS} s")));
         }
     }
-    while session.in_flight() > 0 {
-        session.poll(true)?;
-    }
-    Ok(done)
 }

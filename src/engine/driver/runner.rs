@@ -1,13 +1,14 @@
 //! The Runner: turns commands and time into steps of a Session, and recovers it.
 //!
 //! One `tick` does a little work and says how long it may rest; the desktop thread, the headless
-//! loop and the page's worker are loops around it.
+//! loop and the page's worker are loops around it. What waits for a device is `async`, since a
+//! browser answers only when its event loop has its turn; on the desktop nothing ever pends.
 
 use super::clock::Stopwatch;
 use super::pool::{self, Equipped, Pool};
 use crate::engine::admit::{admit, admit_change};
 use crate::engine::executor::ExecutorError;
-use crate::engine::protocol::{Command, Event, ExecutorChoice, Level, Notice, State, Status, Watch};
+use crate::engine::protocol::{Command, Event, ExecutorChoice, Level, Notice, Resume, State, Status, Watch};
 use crate::engine::session::{Advance, Session};
 use crate::spec::Spec;
 use std::collections::VecDeque;
@@ -39,12 +40,25 @@ struct Pace {
     target: f64,
 }
 
+/// Where events go, as they come about.
+pub type Tell = Box<dyn FnMut(Event)>;
+
+/// What a home of the Runner asks of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// Seconds a submit should take; short where a screen shares the GPU.
+    pub submit: f64,
+    /// Test each adapter's kernels before it is trusted.
+    pub self_test: bool,
+    /// Tell checkpoints, for a front end that may outlive the engine.
+    pub checkpoints: bool,
+}
+
 pub struct Runner {
     pool: Pool,
     run: Option<Run>,
-    events: Vec<Event>,
-    /// Seconds a submit should take.
-    target: f64,
+    tell: Tell,
+    manner: Manner,
     speed: Option<f64>,
     /// What the front end looks at: kept from run to run.
     watch: Option<Watch>,
@@ -74,22 +88,17 @@ struct Run {
 }
 
 impl Runner {
-    /// `target`: seconds a submit should take; short where a screen shares the GPU.
-    pub fn new(target: f64) -> Self {
+    pub fn new(manner: Manner, tell: Tell) -> Self {
         Self {
-            pool: Pool::default(),
+            pool: Pool::new(manner.self_test),
             run: None,
-            events: Vec::new(),
-            target,
+            tell,
+            manner,
             speed: None,
             watch: None,
             quit: false,
             clock: Stopwatch::start(),
         }
-    }
-
-    pub fn events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
     }
 
     pub fn quitting(&self) -> bool {
@@ -100,11 +109,11 @@ impl Runner {
         self.run.as_ref().map_or(State::Preparing, |run| run.state)
     }
 
-    pub fn command(&mut self, command: Command) {
+    pub async fn command(&mut self, command: Command) {
         match (command, &mut self.run) {
-            (Command::Start { spec, executor, adapter, playing }, _) => {
-                if let Err(refusal) = self.start(&spec, executor, adapter, playing) {
-                    self.events.push(Event::Refused(refusal));
+            (Command::Start { spec, executor, adapter, playing, resume }, _) => {
+                if let Err(refusal) = self.start(&spec, executor, adapter, playing, resume).await {
+                    (self.tell)(Event::Refused(refusal));
                 }
             }
             (Command::Quit, _) => self.quit = true,
@@ -117,58 +126,67 @@ impl Runner {
             }
             (Command::Change(change), Some(run)) => match admit_change(change) {
                 Ok(()) => run.session.change(change),
-                Err(refusal) => self.events.push(Event::Refused(refusal.to_string())),
+                Err(refusal) => (self.tell)(Event::Refused(refusal.to_string())),
             },
             (Command::LoseDevice, Some(run)) => run.session.executor().lose(),
             (Command::Watch(watch), _) => {
                 self.watch = watch;
-                self.refresh();
+                self.refresh().await;
             }
             _ => {}
         }
     }
 
     /// Asks for the watched picture at once, so that a run that stands still shows it too.
-    fn refresh(&mut self) {
+    async fn refresh(&mut self) {
         let Some(run) = &mut self.run else { return };
         run.session.watch(self.watch.clone());
         match run.session.refresh_picture() {
             Ok(true) => run.submitted.push_back((0, self.clock.seconds())),
             Ok(false) => {}
-            Err(error) => self.recover(&error),
+            Err(error) => self.recover(&error).await,
         }
     }
 
     /// Starts a run; the one before goes on where this one is refused.
-    fn start(
+    async fn start(
         &mut self,
         spec: &Spec,
         choice: ExecutorChoice,
         adapter: Option<String>,
         playing: bool,
+        resume: Option<Box<Resume>>,
     ) -> Result<(), String> {
         let memory = admit(spec).map_err(|refusal| refusal.to_string())?;
         let mut session = Session::new(spec, pool::cpu());
+        if let Some(resume) = &resume {
+            session.admit_resume(resume)?;
+        }
         if self.run.as_ref().is_some_and(|run| run.adapter == adapter) {
             self.retire();
         }
-        let equipped =
-            self.pool.equip(&mut session, choice, adapter.as_deref()).map_err(|error| error.to_string())?;
+        let equipped = self.pool.equip(&mut session, choice, adapter.as_deref(), &mut self.tell).await;
+        let equipped = equipped.map_err(|error| error.to_string())?;
+        let resumed = resume.is_some();
+        if let Some(resume) = resume {
+            session.go_on(*resume);
+        }
         self.retire();
         session.watch(self.watch.clone());
+        session.tell_checkpoints(self.manner.checkpoints);
         let mut header = session.header(memory);
         header.executor.reason.clone_from(&equipped.reason);
-        self.events.push(Event::Started(Box::new(header)));
+        let header = Box::new(header);
+        (self.tell)(if resumed { Event::Continued(header) } else { Event::Started(header) });
         let state = if playing { State::Playing } else { State::Paused };
         let mut run = Run::new(session, equipped, adapter, state, self.clock.seconds());
         // Row 0 is there from the start, playing or not.
-        if let Err(error) = run.session.advance(0) {
-            self.run = Some(run);
-            self.recover(&error);
-            return Ok(());
-        }
+        let first = run.session.advance(0);
         run.submitted.push_back((0, self.clock.seconds()));
         self.run = Some(run);
+        if let Err(error) = first {
+            self.recover(&error).await;
+        }
         Ok(())
     }
 
@@ -183,37 +201,38 @@ impl Runner {
     }
 
     /// Does a little work.
-    pub fn tick(&mut self, wait: bool) -> Rest {
+    pub async fn tick(&mut self, wait: bool) -> Rest {
         let Some(run) = &mut self.run else { return Rest::Idle };
-        let pace = Pace { clock: self.clock, speed: self.speed, target: self.target };
-        match run.tick(&pace, wait, &mut self.events) {
+        let pace = Pace { clock: self.clock, speed: self.speed, target: self.manner.submit };
+        match run.tick(&pace, wait, &mut self.tell) {
             Ok(rest) => {
-                run.tell_status(self.clock.seconds(), &mut self.events);
+                run.tell_status(self.clock.seconds(), &mut self.tell);
                 rest
             }
             Err(error) => {
-                self.recover(&error);
+                self.recover(&error).await;
                 Rest::None
             }
         }
     }
 
     /// After a lost device: a new one, from the last checkpoint. Anything else ends the run.
-    fn recover(&mut self, error: &ExecutorError) {
+    async fn recover(&mut self, error: &ExecutorError) {
         let Some(run) = &mut self.run else { return };
         run.recoveries += 1;
         let at = run.session.step();
-        let mut notice = |level, text| self.events.push(Event::Notice(Notice { level, step: at, text }));
+        let tell = &mut self.tell;
+        let mut notice = |level, text| tell(Event::Notice(Notice { level, step: at, text }));
         if !matches!(error, ExecutorError::Lost(_)) || run.recoveries > RECOVERIES {
             run.state = State::Failed;
             notice(Level::Error, format!("the run has stopped at step {at}: {error}"));
-            run.tell_status(self.clock.seconds(), &mut self.events);
+            run.tell_status(self.clock.seconds(), tell);
             return;
         }
         notice(Level::Warning, error.to_string());
         let largest = run.session.largest_tensor();
         let made = match run.equipped.kind {
-            ExecutorChoice::Gpu => self.pool.open(run.adapter.as_deref(), largest),
+            ExecutorChoice::Gpu => self.pool.open(run.adapter.as_deref(), largest).await,
             _ => Ok(pool::cpu()),
         };
         let executor = made.unwrap_or_else(|error| {
@@ -246,12 +265,12 @@ impl Run {
         }
     }
 
-    fn tick(&mut self, pace: &Pace, wait: bool, events: &mut Vec<Event>) -> Result<Rest, ExecutorError> {
+    fn tick(&mut self, pace: &Pace, wait: bool, tell: &mut Tell) -> Result<Rest, ExecutorError> {
         let mut rest = Rest::Idle;
         if self.state == State::Playing {
             rest = self.play(pace)?;
         }
-        events.extend(self.session.poll(wait && rest != Rest::None)?);
+        self.session.poll(wait && rest != Rest::None)?.into_iter().for_each(tell);
         self.finished(pace.clock.seconds());
         if self.session.in_flight() > 0 && rest != Rest::None {
             rest = Rest::Seconds(0.001);
@@ -325,7 +344,7 @@ impl Run {
     }
 
     /// Tells where the run is: at every change of state, else now and then while it plays.
-    fn tell_status(&mut self, now: f64, events: &mut Vec<Event>) {
+    fn tell_status(&mut self, now: f64, tell: &mut Tell) {
         let elapsed = now - self.last_status;
         let changed = self.state != self.status.state;
         if !changed && (elapsed < STATUS || self.state != State::Playing) {
@@ -338,6 +357,6 @@ impl Run {
         self.last_status = now;
         self.status.state = self.state;
         self.status.step = step;
-        events.push(Event::Status(self.status.clone()));
+        tell(Event::Status(self.status.clone()));
     }
 }
