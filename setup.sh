@@ -4,20 +4,25 @@ set -euo pipefail
 
 help() {
   cat <<'HELP'
-usage: ./setup.sh [--help]
+usage: ./setup.sh [--web] [--help]
 
 On Debian and Ubuntu, installs what is missing of
   - the packages to build with (gcc, libc6-dev), the libraries that a window needs, a Vulkan driver
     (mesa-vulkan-drivers: Intel, AMD, and one in software for machines without a GPU) and
     spirv-tools for the tests; this part needs root and asks sudo for it;
   - a Rust toolchain in your home folder, with rustup, if cargo is missing or too old.
+With --web also what building, serving and testing the page need: Rust's target for WebAssembly (from rustup,
+or else Debian's compiler for the web), wasm-bindgen in target-web/ (built, some minutes), node, the two npm
+packages that web/package.json pins, and Chromium for the tests.
 Says what it does before it does it, and leaves alone what is there. Elsewhere it says what is needed.
 CI=true asks no questions.
 HELP
 }
 
+web=false
 case "${1:-}" in
   "") ;;
+  --web) web=true ;;
   -h | --help) help; exit 0 ;;
   *) echo "setup: unknown option $1; ./setup.sh --help" >&2; exit 2 ;;
 esac
@@ -52,15 +57,17 @@ installed() {
 }
 
 install_packages() {
+  local packages=("${build_packages[@]}" "${run_packages[@]}" "${test_packages[@]}")
+  new_enough_cargo || packages+=(curl ca-certificates)
+  install_missing "${packages[@]}"
+}
+
+# Of these Debian packages, those that are not there yet.
+install_missing() {
   local package missing=()
-  for package in "${build_packages[@]}" "${run_packages[@]}" "${test_packages[@]}"; do
+  for package in "$@"; do
     installed "$package" || missing+=("$package")
   done
-  if ! new_enough_cargo; then
-    for package in curl ca-certificates; do
-      installed "$package" || missing+=("$package")
-    done
-  fi
   if [ ${#missing[@]} = 0 ]; then
     return
   fi
@@ -150,6 +157,74 @@ system() {
   esac
 }
 
+# Rust's target for WebAssembly: rustup's where it can be had, else Debian's compiler beside it.
+install_web_target() {
+  if has_rustup_target; then
+    return
+  fi
+  if command -v rustup >/dev/null; then
+    say "adding rustup's target wasm32-unknown-unknown"
+    if rustup -q target add wasm32-unknown-unknown && has_rustup_target; then
+      return
+    fi
+    say "rustup could not add it"
+  fi
+  if has_debian_target; then
+    return
+  fi
+  [ "$here" = debian ] || fail "the target wasm32-unknown-unknown is needed: rustup target add wasm32-unknown-unknown"
+  say "taking Debian's compiler for the web instead"
+  install_missing rustc-web cargo-web rust-web-src lld-19
+  has_debian_target || fail "rustc-web, cargo-web, rust-web-src and lld-19 do not make a compiler for the web"
+}
+
+install_wasm_bindgen() {
+  if [ -n "$(find_wasm_bindgen)" ]; then
+    return
+  fi
+  say "building wasm-bindgen $(wasm_bindgen_version) into target-web/tools (some minutes)"
+  # With --locked it fails. It runs for a second or two: optimising it less saves more than that.
+  CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_TARGET_DIR=target-web/tools-build \
+    cargo install --quiet --force --root "$tools_folder" --version "$(wasm_bindgen_version)" wasm-bindgen-cli
+  rm -rf target-web/tools-build
+  [ -n "$(find_wasm_bindgen)" ] || fail "wasm-bindgen $(wasm_bindgen_version) was built and does not run"
+}
+
+node_is_new() {
+  local major
+  major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/')
+  [ -n "$major" ] && [ "$major" -ge 18 ]
+}
+
+install_npm_packages() {
+  if npm_packages_ready; then
+    return
+  fi
+  say "installing web/package.json's npm packages into web/node_modules"
+  npm ci --prefix web --silent
+  cp web/package-lock.json web/node_modules/.plateau-lock
+}
+
+install_web() {
+  local packages=()
+  # shellcheck source=web/tools.sh
+  . web/tools.sh
+  command -v git >/dev/null || packages+=(git)
+  node_is_new || packages+=(nodejs)
+  command -v npm >/dev/null || packages+=(npm)
+  find_chromium >/dev/null || packages+=(chromium)
+  if [ "$here" = debian ]; then
+    install_missing "${packages[@]}"
+  elif [ ${#packages[@]} != 0 ]; then
+    say "the page also needs: ${packages[*]}"
+  fi
+  node_is_new || fail "node 18 or newer is needed for the page"
+  install_web_target
+  install_wasm_bindgen
+  install_npm_packages
+  say "ready: web/build.sh makes the page, web/serve.sh shows it, tests/web/run.sh tests it"
+}
+
 here=$(system)
 if [ "$here" = debian ]; then
   install_packages
@@ -162,3 +237,6 @@ else
   install_rust
 fi
 say "ready: cargo run --release opens the window, cargo test --release runs the tests"
+if $web; then
+  install_web
+fi
