@@ -45,11 +45,10 @@ rust_flags() {
   echo "$flags"
 }
 
-# The native profile stays as it is; these hold for this build only. No `strip`: the glue's generator reads what it would take.
+# The native profile stays as it is. No `strip`: the glue's generator reads what it would take.
 compile() {
-  local arguments=(build --release --lib --target wasm32-unknown-unknown --target-dir target-wasm)
-  export RUSTFLAGS CARGO_PROFILE_RELEASE_DEBUG=0
-  export CARGO_PROFILE_RELEASE_OPT_LEVEL=${PLATEAU_OPT_LEVEL:-3} CARGO_PROFILE_RELEASE_LTO=${PLATEAU_LTO:-false}
+  local arguments=(build --release --lib --target wasm32-unknown-unknown --target-dir target-wasm --config web/profile.toml)
+  export RUSTFLAGS
   RUSTFLAGS=$(rust_flags)
   case "$1" in
     rustup)
@@ -84,7 +83,7 @@ glue() {
 optimise() {
   local wasm=$1/plateau_bg.wasm
   say "optimising ($(stat -c %s "$wasm") bytes)"
-  web/node_modules/.bin/wasm-opt "${PLATEAU_WASM_OPT:--O3}" --strip-debug --strip-producers "${features[@]}" "$wasm" -o "$wasm.small"
+  web/node_modules/.bin/wasm-opt -O3 --strip-debug --strip-producers "${features[@]}" "$wasm" -o "$wasm.small"
   mv "$wasm.small" "$wasm"
 }
 
