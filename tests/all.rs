@@ -1,7 +1,11 @@
 //! One binary for all integration tests, so that the library links once.
 
+#[path = "cases/address.rs"]
+mod address;
 #[path = "cases/cli.rs"]
 mod cli;
+#[path = "cases/draw.rs"]
+mod draw;
 #[path = "cases/engine.rs"]
 mod engine;
 #[path = "cases/export.rs"]

@@ -3,7 +3,7 @@
 use crate::engine::admit::check_members;
 use crate::export::{folder, overrides, toml};
 use crate::names::{nearest, shown};
-use crate::scenarios::{self, Scenario};
+use crate::scenarios;
 use crate::spec::Spec;
 use std::path::Path;
 
@@ -35,29 +35,18 @@ pub fn spec(choice: &Choice<'_>) -> Result<Spec, String> {
 }
 
 fn base(choice: &Choice<'_>) -> Result<Spec, String> {
-    if let Some(scenario) = scenarios::find(choice.what) {
-        return preset(scenario, choice.preset);
-    }
     let path = Path::new(choice.what);
-    if path.extension().is_none_or(|extension| extension != "toml") && !path.exists() {
-        let names = nearest(choice.what, scenarios::ALL.iter().map(|scenario| scenario.id));
-        return Err(format!("no scenario is called `{}`; nearest: {names}", shown(choice.what)));
+    let is_file = path.extension().is_some_and(|extension| extension == "toml") || path.exists();
+    match scenarios::named(choice.what) {
+        Ok(scenario) => return scenario.preset(choice.preset),
+        Err(unknown) if !is_file => return Err(unknown),
+        Err(_) => {}
     }
     if choice.preset.is_some() {
         return Err("--preset goes with a scenario; a Spec file says everything itself".to_owned());
     }
     let text = folder::read_text(path, toml::MAX_BYTES)?;
     toml::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-fn preset(scenario: &Scenario, id: Option<&str>) -> Result<Spec, String> {
-    let presets = (scenario.presets)();
-    let wanted = id.or(presets.first().map(|preset| preset.id)).unwrap_or_default();
-    let found = presets.iter().find(|preset| preset.id == wanted);
-    found.map(|preset| preset.spec.clone()).ok_or_else(|| {
-        let names = nearest(wanted, presets.iter().map(|preset| preset.id));
-        format!("{} has no preset `{}`; nearest: {names}", scenario.id, shown(wanted))
-    })
 }
 
 /// The claims named, each once and as it is spelled in `plateau list`; `all` is all of them.

@@ -50,7 +50,7 @@ enum Command {
     Check(CheckArguments),
     /// Measure the steps a second of both executors
     Bench(BenchArguments),
-    /// Open a run folder: in the window, or as a summary where there is no display
+    /// Open a run folder or a link: in the window, or in words where there is no display
     Open(OpenArguments),
 }
 
@@ -131,10 +131,10 @@ struct BenchArguments {
 
 #[derive(Args)]
 struct OpenArguments {
-    /// A run folder
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
-    /// Print the summary even where there is a display
+    /// A run folder, or a link: the page's whole address or what comes after its `#`
+    #[arg(value_name = "DIR|LINK")]
+    what: PathBuf,
+    /// Print it even where there is a display: a run's summary, a link's Spec
     #[arg(long)]
     summary: bool,
 }
@@ -178,7 +178,7 @@ pub fn main() -> ExitCode {
 fn dispatch(arguments: Arguments) -> Ending {
     let quiet = arguments.quiet;
     match arguments.command {
-        None => window::open(None),
+        None => window::open(window::First::Lab),
         Some(Command::List) => list::list(),
         Some(Command::Adapters) => adapters::adapters(),
         Some(Command::Run(arguments)) => run::run(&arguments, quiet),

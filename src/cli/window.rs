@@ -1,16 +1,27 @@
 //! The window, where there can be one.
 
 use super::{Ending, Outcome};
+use crate::export::address::Link;
 use crate::runlog::RunLog;
 
 /// What runs without a display.
 const HINT: &str = "`plateau run saxe` runs without one";
 
-/// Opens the window, on a run and the name it goes by where one is given, and returns when it is closed.
-pub fn open(run: Option<(String, RunLog)>) -> Ending {
+/// What the window opens with.
+pub enum First {
+    /// The first preset, training.
+    Lab,
+    /// A run kept under this name.
+    Run(String, RunLog),
+    /// What a link says, training.
+    Link(Link),
+}
+
+/// Opens the window and returns when it is closed.
+pub fn open(first: First) -> Ending {
     match why_not() {
         Some(reason) => Err(format!("{reason}; {HINT}")),
-        None => show(run).map(|()| Outcome::Done),
+        None => show(first).map(|()| Outcome::Done),
     }
 }
 
@@ -26,12 +37,17 @@ pub fn why_not() -> Option<&'static str> {
 }
 
 #[cfg(feature = "ui")]
-fn show(run: Option<(String, RunLog)>) -> Result<(), String> {
-    let options = crate::ui::WindowOptions { open: run, ..Default::default() };
+fn show(first: First) -> Result<(), String> {
+    let mut options = crate::ui::WindowOptions::default();
+    match first {
+        First::Lab => {}
+        First::Run(name, log) => options.open = Some((name, log)),
+        First::Link(Link { spec, executor }) => (options.spec, options.executor) = (Some(spec), executor),
+    }
     crate::ui::run_window(options).map_err(|error| error.to_string())
 }
 
 #[cfg(not(feature = "ui"))]
-fn show(_run: Option<(String, RunLog)>) -> Result<(), String> {
+fn show(_first: First) -> Result<(), String> {
     Err(HINT.to_owned())
 }

@@ -4,9 +4,9 @@
 //! messages read them from the same constants. What a run would take is computed in `u128`, so
 //! that a Spec asking for a billion members is answered with the true figure.
 
-use super::protocol::{Change, MemoryPlan};
-use crate::kernels::Role;
-use crate::models::{ROWS, linear};
+use super::protocol::{Change, Checkpoint, MemoryPlan};
+use crate::kernels::{Role, Words};
+use crate::models::{self, ROWS, linear};
 use crate::spec::{Linear, Model, Spec, Start};
 
 /// Most members of one ensemble.
@@ -60,6 +60,20 @@ pub fn admit(spec: &Spec) -> Result<MemoryPlan, Refusal> {
 pub fn admit_change(change: Change) -> Result<(), Refusal> {
     let Change::Eta(eta) = change;
     check_eta(eta)
+}
+
+/// Whether a run of this admitted Spec can go on from there.
+pub fn admit_checkpoint(spec: &Spec, checkpoint: &Checkpoint) -> Result<(), Refusal> {
+    let Checkpoint { step, time, tensors } = checkpoint;
+    // At step 0 the program makes its own start.
+    let state = if *step == 0 { Vec::new() } else { models::state(spec) };
+    let fits =
+        |(words, len): (&Words, &usize)| matches!(words, Words::Floats(values) if values.len() == *len);
+    let whole = tensors.len() == state.len() && tensors.iter().zip(&state).all(fits);
+    if *step > spec.training.steps || !time.is_finite() || !whole {
+        return refuse("checkpoint", "does not belong to this run".into());
+    }
+    Ok(())
 }
 
 /// Whether the ensemble may have so many members; takes more than a Spec can hold, so that what
@@ -204,7 +218,7 @@ fn parts(spec: &Spec, members: u64) -> Vec<(&'static str, u128)> {
     let Model::Linear(net) = &spec.model;
     let matrix = net.spectrum.len().pow(2);
     let depth = net.depth as usize;
-    let arena = linear::padded(depth * matrix);
+    let arena = linear::arena(net);
     // The partial products W1 W2, …, P and the gradient of each partial product.
     let activations = (2 * depth - 1) * linear::padded(matrix);
     let width = row_width(net);

@@ -4,6 +4,7 @@
 //! changes, so that a run is the same however its submits were cut, and goes on after a lost
 //! device from the last checkpoint as if nothing had happened.
 
+use super::admit::admit_checkpoint;
 use super::executor::{Executor, ExecutorError, Finished};
 use super::protocol::{
     Change, Checkpoint, Event, Header, Intervention, Level, Notice, Picture, Resume, Rows, Watch,
@@ -175,14 +176,7 @@ impl Session {
 
     /// Whether a run of this Spec can go on there; one line if not.
     pub fn admit_resume(&self, resume: &Resume) -> Result<(), String> {
-        let Checkpoint { step, tensors, .. } = &resume.checkpoint;
-        let fits = |(id, words): (&TensorId, &Words)| self.program.tensors.elements(*id) == words.len();
-        let state = &self.program.state;
-        let whole = tensors.len() == state.len() && state.iter().zip(tensors).all(fits);
-        if *step > self.spec.training.steps || (*step > 0 && !whole) {
-            return Err("the checkpoint does not belong to this run".into());
-        }
-        Ok(())
+        admit_checkpoint(&self.spec, &resume.checkpoint).map_err(|refusal| refusal.to_string())
     }
 
     /// Goes on where another engine left off; admitted before, and not yet advanced.

@@ -5,6 +5,7 @@
 //! `folder`, the run folder on disk, needs a file system. Readers hold whatever they are given
 //! against a limit before they allocate, and answer a bad file with one line saying what and where.
 
+pub mod address;
 pub mod bands;
 pub mod csv;
 pub mod figure;

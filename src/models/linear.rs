@@ -96,6 +96,11 @@ pub fn padded(len: usize) -> usize {
     len.next_multiple_of(64)
 }
 
+/// Floats of a member's layers, one after another, padded.
+pub fn arena(linear: &Linear) -> usize {
+    padded(linear.depth as usize * linear.spectrum.len().pow(2))
+}
+
 /// The tensors of the network and the shape arithmetic over them.
 struct Net {
     d: u32,
@@ -124,8 +129,8 @@ impl Net {
         let square = padded(d * d);
         let mut tensors = Tensors::new(spec.ensemble.members);
         let t = &mut tensors;
-        let params = t.floats("params", Role::Parameters, padded(depth * d * d));
-        let grads = t.floats("grads", Role::Gradients, padded(depth * d * d));
+        let params = t.floats("params", Role::Parameters, arena(linear));
+        let grads = t.floats("grads", Role::Gradients, arena(linear));
         let mut squares = |names: &[&'static str]| -> Vec<TensorId> {
             names.iter().map(|name| t.floats(name, Role::Activations, square)).collect()
         };

@@ -48,3 +48,34 @@ pub fn program(spec: &Spec) -> Program {
         Model::Linear(linear) => linear::program(spec, linear),
     }
 }
+
+/// The metrics of an admitted Spec's program, without making it.
+pub fn metrics(spec: &Spec) -> Vec<MetricInfo> {
+    match &spec.model {
+        Model::Linear(linear) => linear::metrics(linear),
+    }
+}
+
+/// Floats of each tensor of the state of an admitted Spec's program, over all members, without making it.
+pub fn state(spec: &Spec) -> Vec<usize> {
+    let members = spec.ensemble.members as usize;
+    match &spec.model {
+        Model::Linear(linear) => vec![linear::arena(linear) * members],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_program_is_what_it_has() {
+        for preset in crate::scenarios::ALL.iter().flat_map(|scenario| (scenario.presets)()) {
+            let program = program(&preset.spec);
+            let elements = program.state.iter().map(|id| program.tensors.elements(*id));
+            assert_eq!(state(&preset.spec), elements.collect::<Vec<_>>());
+            assert_eq!(metrics(&preset.spec), program.metrics);
+            assert!(program.state.iter().all(|id| !program.tensors.get(*id).integer));
+        }
+    }
+}

@@ -5,6 +5,7 @@
 
 pub mod saxe;
 
+use crate::names::{nearest, shown};
 use crate::runlog::RunLog;
 use crate::spec::Spec;
 use serde::Serialize;
@@ -90,6 +91,33 @@ pub struct Report {
     pub verdict: Verdict,
     pub seeds: u32,
     pub findings: Vec<Finding>,
+}
+
+impl Scenario {
+    /// The Spec of the preset of that id, or of the first.
+    ///
+    /// # Errors
+    /// One line with the nearest names.
+    pub fn preset(&self, id: Option<&str>) -> Result<Spec, String> {
+        let presets = (self.presets)();
+        let wanted = id.or(presets.first().map(|preset| preset.id)).unwrap_or_default();
+        let found = presets.iter().find(|preset| preset.id == wanted);
+        found.map(|preset| preset.spec.clone()).ok_or_else(|| {
+            let names = nearest(wanted, presets.iter().map(|preset| preset.id));
+            format!("{} has no preset `{}`; nearest: {names}", self.id, shown(wanted))
+        })
+    }
+}
+
+/// The scenario of that id.
+///
+/// # Errors
+/// One line with the nearest names.
+pub fn named(id: &str) -> Result<&'static Scenario, String> {
+    find(id).ok_or_else(|| {
+        let names = nearest(id, ALL.iter().map(|scenario| scenario.id));
+        format!("no scenario is called `{}`; nearest: {names}", shown(id))
+    })
 }
 
 /// The scenario of that id.

@@ -1,9 +1,10 @@
 //! The desktop's window: eframe on its wgpu renderer, with a device of its own.
 
-use super::{Opening, Window, style};
+use super::{Opening, Settings, Window, style};
 use crate::engine::driver::Engine;
 use crate::engine::protocol::ExecutorChoice;
 use crate::runlog::RunLog;
+use crate::spec::Spec;
 use eframe::egui;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,6 +18,8 @@ pub struct WindowOptions {
     pub adapter: Option<String>,
     /// A run to show, with the name it goes by.
     pub open: Option<(String, RunLog)>,
+    /// What trains, admitted; the first preset otherwise.
+    pub spec: Option<Spec>,
 }
 
 /// What went wrong with the window's own device, told by its callbacks; and whether the window
@@ -122,8 +125,9 @@ impl App {
         style::set_up(&context.egui_ctx);
         let waker = context.egui_ctx.clone();
         let engine = Engine::spawn(move || waker.request_repaint());
-        let WindowOptions { executor, adapter, .. } = options;
-        let opening = Opening { executor, adapter, ..Opening::default() };
+        let WindowOptions { executor, adapter, spec, .. } = options;
+        let settings = spec.map(|spec| Settings::of(spec, executor));
+        let opening = Opening { executor, adapter, settings, ..Opening::default() };
         let mut window = Window::new(Box::new(engine), opening);
         if let Some((name, log)) = options.open {
             window.open(name, log);

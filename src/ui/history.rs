@@ -1,6 +1,7 @@
 //! Undo and redo of what is set: the Spec, the preset it came from and the executor.
 
 use crate::engine::protocol::ExecutorChoice;
+use crate::scenarios;
 use crate::spec::Spec;
 
 /// Most changes that can be taken back.
@@ -13,6 +14,16 @@ pub struct Settings {
     /// The preset chosen last, by position.
     pub preset: Option<usize>,
     pub executor: ExecutorChoice,
+}
+
+impl Settings {
+    /// These settings; where they are those of a preset of the first scenario, which is the one that
+    /// is shown, that preset is marked.
+    pub fn of(spec: Spec, executor: ExecutorChoice) -> Self {
+        let presets = (scenarios::ALL[0].presets)();
+        let preset = presets.iter().position(|preset| preset.spec == spec);
+        Self { spec, preset, executor }
+    }
 }
 
 #[derive(Debug)]

@@ -216,6 +216,28 @@ fn a_corrupt_folder_is_named_by_its_place() {
 }
 
 #[test]
+fn a_link_opens_as_its_spec() {
+    let place = place();
+    for link in [
+        "https://example.org/lab/#saxe/identity?training.eta=0.02&ensemble.members=3",
+        "#saxe/identity?training.eta=0.02&ensemble.members=3&executor=cpu",
+        "saxe/identity?training.eta=0.02&ensemble.members=3",
+    ] {
+        let opened = output(place.path(), &["open", link]);
+        assert_eq!(opened.status.code(), Some(0), "{}", text(&opened.stderr));
+        fs::write(place.path().join("link.toml"), &opened.stdout).expect("written");
+        let spec = toml::read(&text(&opened.stdout)).expect("a Spec");
+        assert_eq!((spec.training.eta, spec.ensemble.members), (0.02, 3));
+    }
+    refused(
+        place.path(),
+        &["open", "#saxe/identty"],
+        "#saxe/identty: saxe has no preset `identty`; nearest: identity",
+    );
+    refused(place.path(), &["open", "https://example.org/#saxe?model.depth=9"], "model.depth: 9");
+}
+
+#[test]
 fn help_and_lists_are_there() {
     let place = place();
     for arguments in [
