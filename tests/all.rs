@@ -16,12 +16,16 @@ mod golden;
 mod golden_linear;
 #[path = "cases/kernels.rs"]
 mod kernels;
+#[path = "cases/memory.rs"]
+mod memory;
 #[path = "cases/saxe.rs"]
 mod saxe;
 #[path = "cases/shaders.rs"]
 mod shaders;
 #[path = "cases/skeleton.rs"]
 mod skeleton;
+#[path = "cases/stored.rs"]
+mod stored;
 #[path = "cases/support.rs"]
 mod support;
 #[path = "cases/theory.rs"]
@@ -33,6 +37,9 @@ mod transformer_cases;
 #[cfg(feature = "ui")]
 #[path = "cases/ui.rs"]
 mod ui;
+#[cfg(feature = "ui")]
+#[path = "cases/ui_files.rs"]
+mod ui_files;
 #[cfg(feature = "ui")]
 #[path = "cases/ui_measures.rs"]
 mod ui_measures;

@@ -113,7 +113,7 @@ fn versions(ours: String) -> BTreeMap<String, String> {
 }
 
 /// Metrics that a run can have: some, each with a name of its own and a width within reason.
-fn check_metrics(metrics: &[MetricInfo]) -> Result<(), String> {
+pub(super) fn check_metrics(metrics: &[MetricInfo]) -> Result<(), String> {
     if metrics.is_empty() || metrics.len() > 64 {
         return Err(format!("metrics: {} of them, a run has 1 to 64", metrics.len()));
     }

@@ -14,5 +14,6 @@ pub mod folder;
 pub mod json;
 pub mod overrides;
 pub mod png;
+pub mod stored;
 pub mod svg;
 pub mod toml;

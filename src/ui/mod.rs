@@ -24,6 +24,7 @@ mod modes;
 mod palette;
 mod perform;
 mod plot;
+mod session;
 mod status;
 pub mod style;
 mod theory;

@@ -62,9 +62,8 @@ impl Window {
     fn view(&mut self, action: &Action, ctx: &egui::Context) {
         match action {
             Action::Presentation => {
-                self.look.large = !self.look.large;
+                self.enlarge(!self.look.large, ctx);
                 self.shown.controls = !self.look.large;
-                ctx.set_zoom_factor(if self.look.large { super::style::LARGE } else { 1.0 });
             }
             Action::Theme => {
                 let theme = if self.look.dark { egui::Theme::Light } else { egui::Theme::Dark };
@@ -82,6 +81,11 @@ impl Window {
             Action::FitViews => self.follow = [Follow::default(); 2],
             _ => {}
         }
+    }
+
+    pub(super) fn enlarge(&mut self, large: bool, ctx: &egui::Context) {
+        self.look.large = large;
+        ctx.set_zoom_factor(if large { super::style::LARGE } else { 1.0 });
     }
 
     fn play_or_pause(&mut self) {

@@ -38,7 +38,7 @@ impl Fake {
     }
 
     /// What was sent since the last time.
-    fn taken(&self) -> Vec<Command> {
+    pub fn taken(&self) -> Vec<Command> {
         self.sent.borrow_mut().drain(..).collect()
     }
 
