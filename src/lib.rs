@@ -66,6 +66,7 @@ pub mod names;
 pub mod packed;
 pub mod runlog;
 pub mod scenarios;
+pub mod selftest;
 pub mod spec;
 pub mod theory;
 #[cfg(feature = "ui")]
