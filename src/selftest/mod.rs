@@ -5,6 +5,8 @@
 
 pub mod case;
 pub mod compare;
+#[cfg(test)]
+pub mod liar;
 mod transformer;
 
 use crate::engine::executor::{Executor, ExecutorError};
@@ -78,5 +80,84 @@ async fn test(
             Err(error) => return Err(error),
         }
         polled = executor.poll(true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::liar::Liar;
+    use super::*;
+    use crate::cpu::CpuExecutor;
+    use crate::kernels::{KERNELS, Words, find};
+
+    fn wrong(executor: &mut dyn Executor) -> Result<Vec<Wrong>, ExecutorError> {
+        pollster::block_on(run(executor, KERNELS.iter(), async || Ok(()), |_, _, _| ()))
+    }
+
+    #[test]
+    fn a_right_executor_passes_and_progress_is_told() {
+        let mut told = Vec::new();
+        let progress = |done, of, name| told.push((done, of, name));
+        let mut twins = CpuExecutor::<f32>::new();
+        let run = run(&mut twins, KERNELS.iter(), async || Ok(()), progress);
+        assert_eq!(pollster::block_on(run), Ok(Vec::new()));
+        let names = KERNELS.iter().enumerate().map(|(i, kernel)| (i, KERNELS.len(), kernel.name));
+        assert_eq!(told, names.collect::<Vec<_>>());
+    }
+
+    /// Whichever kernel it is, and whatever it gives.
+    #[test]
+    fn a_lie_is_caught_and_named() {
+        for kernel in KERNELS {
+            for lie in [7.5, 1e30, f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                let wrong = wrong(&mut Liar::new(kernel.name, Ok(lie))).unwrap();
+                let [Wrong { kernel: name, what }] = &wrong[..] else { panic!("{}: {wrong:?}", kernel.name) };
+                assert_eq!(*name, kernel.name);
+                let figure =
+                    if *name == "counter_advance" { "is 6 at 0".into() } else { format!("is {lie:?} at 0") };
+                assert!(what.contains(&figure) && what.contains("its twin gives "), "{what}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_error_is_caught() {
+        let case = case(find("matmul").unwrap(), SEEDS[0], MEMBERS).unwrap();
+        let expected = Expected::of(&case).unwrap();
+        let mut ours = expected.exact.clone();
+        assert_eq!(expected.against(&case, &ours).times, 0.0);
+        let Words::Floats(values) = &mut ours[0] else { panic!("floats") };
+        values[5] += 1e-3;
+        let found = expected.against(&case, &ours);
+        assert!(found.times > 10.0 && found.what.contains("at 5"), "{found:?}");
+    }
+
+    #[test]
+    fn what_does_not_come_back_is_wrong() {
+        let case = case(find("axpby").unwrap(), SEEDS[0], MEMBERS).unwrap();
+        let expected = Expected::of(&case).unwrap();
+        for ours in [vec![], vec![Words::Floats(vec![0.5])], vec![Words::Integers(vec![1])]] {
+            let found = expected.against(&case, &ours);
+            assert!(found.times > 1.0 && found.what == "`out` does not come back whole", "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_kernel_is_wrong_and_a_lost_device_an_error() {
+        let refused = wrong(&mut Liar::new("sum", Err(ExecutorError::Refused("no".into())))).unwrap();
+        assert_eq!(
+            refused.iter().map(Wrong::to_string).collect::<Vec<_>>(),
+            ["sum: the device refuses it: no"]
+        );
+        let lost = ExecutorError::Lost("gone".into());
+        assert_eq!(wrong(&mut Liar::new("sum", Err(lost.clone()))), Err(lost));
+    }
+
+    #[test]
+    fn a_pause_may_give_up() {
+        let silent = ExecutorError::Lost("no answer".into());
+        let mut silence = Liar::new("", Ok(0.0));
+        let run = run(&mut silence, KERNELS.iter(), async || Err(silent.clone()), |_, _, _| ());
+        assert_eq!(pollster::block_on(run), Err(silent.clone()));
     }
 }
