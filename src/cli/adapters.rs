@@ -42,6 +42,6 @@ fn computes_right(adapter: &Adapter) -> bool {
 fn self_test(adapter: &Adapter) -> Result<(Vec<Wrong>, f64), ExecutorError> {
     let mut gpu = GpuExecutor::open(Some(&adapter.text()), 0)?;
     let stopwatch = Stopwatch::start();
-    let test = selftest::run(&mut gpu, KERNELS.iter(), async || Ok(()), |_, _, _| ());
+    let test = selftest::run(&mut gpu, KERNELS, async || Ok(()), |_, _, _| ());
     Ok((pollster::block_on(test)?, stopwatch.seconds()))
 }

@@ -21,16 +21,22 @@ pub struct Case {
 }
 
 impl Case {
-    /// Uploads the inputs, runs the dispatch once, reads every output back whole.
-    pub fn batch(&self) -> Batch {
+    /// Uploads the inputs, runs the dispatch once, reads every output back whole; on an executor whose
+    /// tensors from `base` on are the case's.
+    pub fn batch(&self, base: u32) -> Batch {
+        let at = |tensor: TensorId| TensorId(tensor.0 + base);
+        let mut recording = self.recording.clone();
+        for Op::Dispatch(dispatch) in &mut recording.ops {
+            dispatch.bindings.iter_mut().for_each(|tensor| *tensor = at(*tensor));
+        }
         let whole = |&tensor: &TensorId| Readback {
-            tensor,
+            tensor: at(tensor),
             members: (0, self.tensors.members),
             range: (0, self.tensors.get(tensor).len as u32),
         };
         Batch {
-            uploads: self.uploads.clone(),
-            runs: vec![(Arc::new(self.recording.clone()), 1)],
+            uploads: self.uploads.iter().map(|(tensor, words)| (at(*tensor), words.clone())).collect(),
+            runs: vec![(Arc::new(recording), 1)],
             readbacks: self.outputs.iter().map(whole).collect(),
         }
     }

@@ -31,7 +31,7 @@ impl Expected {
     /// # Errors
     /// None that a case of ours could cause.
     pub fn of(case: &Case) -> Result<Self, ExecutorError> {
-        let batch = case.batch();
+        let batch = case.batch(0);
         let absolute = Batch {
             uploads: absolute(&batch.uploads, &case.tensors),
             runs: vec![(Arc::new(positive(&case.recording)), 1)],

@@ -4,6 +4,7 @@ use crate::cpu::CpuExecutor;
 use crate::engine::executor::{Executor, ExecutorError, Finished};
 use crate::engine::protocol::ExecutorInfo;
 use crate::kernels::{Batch, Op, Tensors, Words};
+use std::collections::VecDeque;
 
 /// The twins, but for one kernel.
 pub struct Liar {
@@ -11,15 +12,15 @@ pub struct Liar {
     kernel: &'static str,
     /// What the kernel's outputs begin with, or how it ends.
     lie: Result<f32, ExecutorError>,
-    /// The last batch has that kernel.
-    lies: bool,
-    /// Polls to come that give nothing yet.
-    silent: u32,
+    /// Whether each batch on its way has that kernel.
+    lies: VecDeque<bool>,
+    /// The last poll gave nothing: only every second one does.
+    silent: bool,
 }
 
 impl Liar {
     pub fn new(kernel: &'static str, lie: Result<f32, ExecutorError>) -> Self {
-        Self { twins: CpuExecutor::new(), kernel, lie, lies: false, silent: 0 }
+        Self { twins: CpuExecutor::new(), kernel, lie, lies: VecDeque::new(), silent: false }
     }
 
     fn spoil(&self, words: &mut Words) {
@@ -37,27 +38,30 @@ impl Executor for Liar {
     }
 
     fn load(&mut self, tensors: &Tensors) -> Result<(), ExecutorError> {
+        self.lies.clear();
         self.twins.load(tensors)
     }
 
     fn submit(&mut self, batch: Batch) -> Result<(), ExecutorError> {
         let ops = batch.runs.iter().flat_map(|(recording, _)| &recording.ops);
-        self.lies = ops.into_iter().any(|Op::Dispatch(dispatch)| dispatch.kernel.name == self.kernel);
-        self.silent = 1;
-        match &self.lie {
-            Err(error) if self.lies => Err(error.clone()),
-            _ => self.twins.submit(batch),
+        let lies = ops.into_iter().any(|Op::Dispatch(dispatch)| dispatch.kernel.name == self.kernel);
+        if let (true, Err(error)) = (lies, &self.lie) {
+            return Err(error.clone());
         }
+        self.lies.push_back(lies);
+        self.twins.submit(batch)
     }
 
     fn poll(&mut self, wait: bool) -> Result<Vec<Finished>, ExecutorError> {
-        if self.silent > 0 {
-            self.silent -= 1;
+        self.silent = !self.silent;
+        if self.silent {
             return Ok(Vec::new());
         }
         let mut finished = self.twins.poll(wait)?;
-        if self.lies {
-            finished.iter_mut().flat_map(|batch| &mut batch.readbacks).for_each(|words| self.spoil(words));
+        for batch in &mut finished {
+            if self.lies.pop_front() == Some(true) {
+                batch.readbacks.iter_mut().for_each(|words| self.spoil(words));
+            }
         }
         Ok(finished)
     }

@@ -192,7 +192,7 @@ fn progress(tell: &mut Tell, what: &str, done: usize, of: usize) {
     tell(Event::Progress(Progress { what: what.into(), done, of }));
 }
 
-/// What a device computes wrong, if anything, in one line.
+/// What is wrong with a device, if anything, in one line.
 async fn self_test(executor: &mut dyn Executor, tell: &mut Tell) -> Result<Option<String>, ExecutorError> {
     let watch = Stopwatch::start();
     let pause = async || {
@@ -200,7 +200,13 @@ async fn self_test(executor: &mut dyn Executor, tell: &mut Tell) -> Result<Optio
         if watch.seconds() > SILENT_SECONDS { Err(ExecutorError::Lost(silence())) } else { Ok(()) }
     };
     let progress = |done, of, kernel| progress(tell, &format!("testing the device: {kernel}"), done, of);
-    let wrong = selftest::run(executor, KERNELS.iter(), pause, progress).await?;
+    let wrong = match selftest::run(executor, KERNELS, pause, progress).await {
+        Ok(wrong) => wrong,
+        Err(ExecutorError::Refused(why)) => {
+            return Ok(Some(format!("the device cannot do all we need, the processor runs instead: {why}")));
+        }
+        Err(error) => return Err(error),
+    };
     Ok(wrong.first().map(|first| {
         let others: Vec<_> = wrong[1..].iter().map(|Wrong { kernel, .. }| *kernel).collect();
         let others =
@@ -264,6 +270,7 @@ mod tests {
     use std::rc::Rc;
 
     const ANY: u64 = u64::MAX;
+    const CASES: usize = 2 * KERNELS.len();
 
     /// Equips a session from a pool, and what was told meanwhile.
     fn equip(
@@ -295,7 +302,7 @@ mod tests {
             let (equipped, kind, told) = equip(&mut pool, choice, None);
             let warning = equipped.warning.clone().unwrap();
             assert!(warning.contains("matmul: `out` of member 0 is NaN at 0"), "{warning}");
-            assert_eq!((equipped.kind, &kind[..], tests(&told)), (ExecutorChoice::Cpu, "cpu", KERNELS.len()));
+            assert_eq!((equipped.kind, &kind[..], tests(&told)), (ExecutorChoice::Cpu, "cpu", CASES));
             // Neither is it later, with the same warning and no second test.
             for choice in [ExecutorChoice::Gpu, ExecutorChoice::Auto] {
                 let (later, kind, told) = equip(&mut pool, choice, None);
@@ -307,7 +314,7 @@ mod tests {
     #[test]
     fn a_right_device_is_tested_once_for_each_adapter() {
         let mut pool = Pool::new(true);
-        for (adapter, expected) in [(None, KERNELS.len()), (None, 0), (Some("other"), KERNELS.len())] {
+        for (adapter, expected) in [(None, CASES), (None, 0), (Some("other"), CASES)] {
             pool.keep(adapter.map(str::to_owned), ANY, Box::new(Liar::new("none", Ok(0.0))));
             let (equipped, kind, told) = equip(&mut pool, ExecutorChoice::Gpu, adapter);
             assert_eq!((equipped.warning, &kind[..], tests(&told)), (None, "gpu", expected));
@@ -320,6 +327,15 @@ mod tests {
         pool.keep(None, ANY, Box::new(Liar::new("matmul", Ok(f32::NAN))));
         let (equipped, kind, told) = equip(&mut pool, ExecutorChoice::Gpu, None);
         assert_eq!((equipped.warning, &kind[..], told), (None, "gpu", Vec::new()));
+    }
+
+    #[test]
+    fn a_device_that_refuses_a_kernel_is_not_used() {
+        let mut pool = Pool::new(true);
+        pool.keep(None, ANY, Box::new(Liar::new("sum", Err(ExecutorError::Refused("no barrier".into())))));
+        let (equipped, kind, _) = equip(&mut pool, ExecutorChoice::Gpu, None);
+        let warning = equipped.warning.unwrap();
+        assert!(warning.ends_with(": testing sum: no barrier") && kind == "cpu", "{warning}");
     }
 
     #[test]
