@@ -19,8 +19,9 @@
 //!
 //! In the order of the flow: [`spec`] plain data · [`scenarios`] one file per claim or lesson ·
 //! [`models`] what a Spec means as tensors and Recordings · [`kernels`] the table of kernels and the
-//! Recording · [`cpu`] twins and their executor · [`gpu`] the wgpu executor · [`engine`] admission,
-//! session, protocol, and the driver with its clocks and threads · [`runlog`] · [`theory`] closed forms ·
+//! Recording · [`cpu`] twins and their executor · [`gpu`] the wgpu executor · [`selftest`] every kernel
+//! on a small case against its twin · [`engine`] admission, session, protocol, and the driver with its
+//! clocks and threads · [`runlog`] · [`theory`] closed forms ·
 //! [`analysis`] pure functions on arrays · [`export`] one file per format · [`cli`] · [`ui`].
 //! WGSL is in `shaders/`, one op family per file with `common.wgsl` in front.
 //!
@@ -66,6 +67,7 @@ pub mod names;
 pub mod packed;
 pub mod runlog;
 pub mod scenarios;
+pub mod selftest;
 pub mod spec;
 pub mod theory;
 #[cfg(feature = "ui")]

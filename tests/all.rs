@@ -32,8 +32,6 @@ mod support;
 mod theory;
 #[path = "cases/tidy.rs"]
 mod tidy;
-#[path = "cases/transformer_cases.rs"]
-mod transformer_cases;
 #[cfg(feature = "ui")]
 #[path = "cases/ui.rs"]
 mod ui;

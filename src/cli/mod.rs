@@ -1,8 +1,9 @@
 //! The terminal: list, adapters, run, check, bench, open; without a subcommand, the window.
 //!
 //! Results go to standard output, everything else to standard error. Exit codes: 0 done, and every
-//! claim asked for holds; 1 a claim does not hold or is not resolved; 2 bad use, or something that
-//! could not be done, said in one line; 130 stopped by Ctrl-C, with what there is kept.
+//! claim asked for holds; 1 a claim does not hold or is not resolved, or an adapter computes wrong;
+//! 2 bad use, or something that could not be done, said in one line; 130 stopped by Ctrl-C, with what
+//! there is kept.
 
 mod adapters;
 mod bench;
@@ -33,7 +34,8 @@ struct Arguments {
     quiet: bool,
 }
 
-const CODES: &str = "Exit codes: 0 done, all claims hold; 1 a claim does not hold or is not resolved; \
+const CODES: &str = "Exit codes: 0 done, all claims hold; 1 a claim does not hold or is not resolved, or \
+an adapter computes wrong; \
 2 bad use or not possible, said in one line; 130 stopped by Ctrl-C, what there is was kept.";
 
 #[derive(Subcommand)]
@@ -41,7 +43,8 @@ enum Command {
     /// The scenarios, their claims and their presets
     List,
     /// The graphics adapters of this machine
-    Adapters,
+    #[command(after_help = CODES)]
+    Adapters(AdaptersArguments),
     /// Run a scenario or a Spec to its end
     #[command(after_help = CODES)]
     Run(RunArguments),
@@ -52,6 +55,13 @@ enum Command {
     Bench(BenchArguments),
     /// Open a run folder or a link: in the window, or in words where there is no display
     Open(OpenArguments),
+}
+
+#[derive(Args)]
+struct AdaptersArguments {
+    /// Run every kernel on each and say whether it computes what the processor does
+    #[arg(long)]
+    check: bool,
 }
 
 #[derive(Args)]
@@ -180,7 +190,7 @@ fn dispatch(arguments: Arguments) -> Ending {
     match arguments.command {
         None => window::open(window::First::Lab),
         Some(Command::List) => list::list(),
-        Some(Command::Adapters) => adapters::adapters(),
+        Some(Command::Adapters(arguments)) => adapters::adapters(&arguments),
         Some(Command::Run(arguments)) => run::run(&arguments, quiet),
         Some(Command::Check(arguments)) => check::check(&arguments, quiet),
         Some(Command::Bench(arguments)) => bench::bench(&arguments, quiet),

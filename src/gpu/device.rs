@@ -13,6 +13,13 @@ pub struct AdapterDescription {
     pub driver: String,
 }
 
+impl AdapterDescription {
+    /// What an adapter is found by; all of it finds this one.
+    pub fn text(&self) -> String {
+        format!("{} {} {}", self.name, self.backend, self.driver)
+    }
+}
+
 /// What has gone wrong on a device since it was last asked.
 #[derive(Clone, Default)]
 pub struct Troubles(Arc<Mutex<TroublesInner>>);
@@ -97,8 +104,7 @@ pub fn adapters() -> Vec<AdapterDescription> {
 pub async fn open(wanted: Option<&str>, largest: u64) -> Result<Opened, ExecutorError> {
     let adapters = ranked().await;
     let named = |adapter: &&wgpu::Adapter| {
-        let d = describe(&adapter.get_info());
-        let text = format!("{} {} {}", d.name, d.backend, d.driver).to_lowercase();
+        let text = describe(&adapter.get_info()).text().to_lowercase();
         wanted.is_none_or(|wanted| text.contains(&wanted.to_lowercase()))
     };
     let adapter = adapters.iter().find(named).ok_or_else(|| not_found(wanted, &adapters))?;

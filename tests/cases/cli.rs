@@ -264,6 +264,18 @@ fn help_and_lists_are_there() {
     assert!(list.contains("saxe") && list.contains("S1") && list.contains("--preset"), "{list}");
 }
 
+/// Every adapter of the machine is right, and one line says so below its own.
+#[test]
+fn adapters_are_checked_on_demand() {
+    let output = output(place().path(), &["adapters", "--check"]);
+    let said = text(&output.stdout);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()), "{said}");
+    let listed = said.lines().filter(|line| !line.starts_with("  ")).count();
+    let right = format!("  computes right: {} kernels, ", plateau::kernels::KERNELS.len());
+    let checked = said.lines().filter(|line| line.starts_with(&right) && line.ends_with(" ms")).count();
+    assert!(checked == listed || said.starts_with("no graphics adapter"), "{said}");
+}
+
 #[test]
 fn a_pipe_gets_results_and_nothing_else() {
     let place = place();

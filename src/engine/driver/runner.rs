@@ -178,6 +178,9 @@ impl Runner {
         header.executor.reason.clone_from(&equipped.reason);
         let header = Box::new(header);
         (self.tell)(if resumed { Event::Continued(header) } else { Event::Started(header) });
+        if let Some(text) = equipped.warning.clone() {
+            (self.tell)(Event::Notice(Notice { level: Level::Warning, step: session.step(), text }));
+        }
         let state = if playing { State::Playing } else { State::Paused };
         let mut run = Run::new(session, equipped, adapter, state, self.clock.seconds());
         // Row 0 is there from the start, playing or not.
@@ -358,5 +361,37 @@ impl Run {
         self.status.state = self.state;
         self.status.step = step;
         tell(Event::Status(self.status.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenarios;
+    use crate::selftest::liar::Liar;
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    /// The warning belongs to the run: it comes after what begins the run's record.
+    #[test]
+    fn a_run_kept_from_a_device_says_so() {
+        let told = Rc::new(RefCell::new(Vec::new()));
+        let events = told.clone();
+        let manner = Manner { submit: 0.01, self_test: true, checkpoints: false };
+        let mut runner = Runner::new(manner, Box::new(move |event| events.borrow_mut().push(event)));
+        runner.pool.keep(None, u64::MAX, Box::new(Liar::new("axpby", Ok(f32::NAN))));
+        for executor in [ExecutorChoice::Gpu, ExecutorChoice::Auto] {
+            let spec = Box::new((scenarios::ALL[0].presets)().remove(0).spec);
+            let start = Command::Start { spec, executor, adapter: None, playing: false, resume: None };
+            pollster::block_on(runner.command(start));
+            let events = told.take();
+            let told = events.iter().filter(|event| !matches!(event, Event::Progress(_)));
+            let [Event::Started(header), Event::Notice(notice)] = told.collect::<Vec<_>>()[..] else {
+                panic!("{events:?}")
+            };
+            assert_eq!(header.executor.kind, "cpu");
+            assert_eq!(header.executor.reason, "the device failed its self-test");
+            assert!(notice.level == Level::Warning && notice.text.contains("axpby: `out`"), "{notice:?}");
+        }
     }
 }

@@ -1,25 +1,8 @@
-//! Random cases of the transformer's kernels, for the harness in `kernels`.
+//! Random cases of the transformer's kernels.
 
-use crate::kernels::{Case, Maker};
-use plateau::kernels::args::*;
-use plateau::kernels::{Recording, TensorId};
-
-/// A change of one token in each kernel: name, from, to.
-pub const MUTATIONS: [(&str, &str, &str); 13] = [
-    ("sum", "partial[0] / sum_args.divisor", "partial[0]"),
-    ("embedding_forward", "row % forward.time", "row / forward.time"),
-    ("embedding_backward", "row += backward.time", "row += 1u"),
-    ("rmsnorm_forward", "f32(forward.width) + forward.epsilon", "f32(forward.width)"),
-    ("rmsnorm_backward", "- mean * x", "+ mean * x"),
-    ("rmsnorm_gain_backward", "x[at] * row_inverse_rms", "x[at] + row_inverse_rms"),
-    ("attention_forward", "score *= scale", "score *= 1.0"),
-    ("attention_scores_backward", "d_scores_out[at.matrix_row + s] - sum", "d_scores_out[at.matrix_row + s]"),
-    ("attention_backward", "dv += weights[column + s * time]", "dv += weights[at.matrix_row + s]"),
-    ("bias_relu_forward", "+ bias, 0.0", "- bias, 0.0"),
-    ("bias_relu_backward", "activated[at] > 0.0", "activated[at] < 0.0"),
-    ("cross_entropy_forward", "/ sum - hit", "/ sum + hit"),
-    ("adamw_update", "id.x < adamw.decayed_len", "id.x <= adamw.decayed_len"),
-];
+use super::case::{Case, Maker};
+use crate::kernels::args::*;
+use crate::kernels::{Recording, TensorId};
 
 /// A random case of one of the transformer's kernels; `None` for any other.
 pub fn case(mut m: Maker, name: &str, seed: u64) -> Option<Case> {
