@@ -153,6 +153,10 @@ function watch() {
   canvas.addEventListener('webglcontextlost', () => fail('lost', 'webglcontextlost'));
   // Wheel and pinch belong to the plots: the page itself neither scrolls nor zooms under them.
   canvas.addEventListener('wheel', (event) => event.preventDefault(), { passive: false });
+  // Ctrl+E exports the run; browsers take it for their search field.
+  addEventListener('keydown', (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.code === 'KeyE') event.preventDefault();
+  }, true);
   for (const name of ['gesturestart', 'gesturechange']) {
     canvas.addEventListener(name, (event) => event.preventDefault());
   }

@@ -134,9 +134,11 @@ fn run_member<S: TwinScalar>(
 
 impl<S: TwinScalar> Executor for CpuExecutor<S> {
     fn info(&self) -> ExecutorInfo {
+        let threads = threads();
+        let noun = if threads == 1 { "thread" } else { "threads" };
         ExecutorInfo {
             kind: "cpu".into(),
-            device: format!("{} threads, {}, {}", threads(), instruction_set(), S::NAME),
+            device: format!("{threads} {noun}, {}, {}", instruction_set(), S::NAME),
             backend: String::new(),
             software: false,
             variants: vec!["matmul=matrixmultiply".into()],

@@ -126,6 +126,7 @@ pub async fn open(wanted: Option<&str>, largest: u64) -> Result<Opened, Executor
 fn not_found(wanted: Option<&str>, adapters: &[wgpu::Adapter]) -> ExecutorError {
     let names: Vec<_> = adapters.iter().map(|adapter| adapter.get_info().name).collect();
     ExecutorError::Refused(match (wanted, names.is_empty()) {
+        (_, true) if cfg!(target_arch = "wasm32") => "this browser offers no WebGPU adapter".into(),
         (_, true) => "no adapter that can compute; use the cpu executor".into(),
         (Some(wanted), false) => format!("no adapter matches {wanted:?}; there are: {}", names.join(", ")),
         (None, false) => "no adapter".into(),

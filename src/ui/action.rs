@@ -110,6 +110,11 @@ impl Action {
         Self::Keys,
     ];
 
+    /// Those of ALL that there are here: a page is closed by its browser.
+    pub fn here() -> impl Iterator<Item = &'static Self> {
+        Self::ALL.iter().filter(|action| !(cfg!(target_arch = "wasm32") && **action == Self::Quit))
+    }
+
     pub fn menu(&self) -> Menu {
         match self {
             Self::Presentation
@@ -283,7 +288,7 @@ pub fn pressed(ctx: &egui::Context) -> Vec<Action> {
         return Vec::new();
     }
     let mut keyed: Vec<(Action, KeyboardShortcut)> =
-        Action::ALL.iter().filter_map(|action| Some((action.clone(), action.shortcut()?))).collect();
+        Action::here().filter_map(|action| Some((action.clone(), action.shortcut()?))).collect();
     // A pattern without Shift also matches with it, so the longer ones are asked first.
     keyed.sort_by_key(|(_, shortcut)| !shortcut.modifiers.shift);
     ctx.input_mut(|input| {

@@ -31,7 +31,7 @@ fn column(ui: &mut egui::Ui, menus: &[Menu]) {
         for menu in menus {
             ui.label(RichText::new(menu.title()).strong());
             Grid::new(menu.title()).num_columns(2).spacing([14.0, 2.0]).show(ui, |ui| {
-                for action in Action::ALL.iter().filter(|action| action.menu() == *menu) {
+                for action in Action::here().filter(|action| action.menu() == *menu) {
                     let Some(shortcut) = action.shortcut() else { continue };
                     ui.label(RichText::new(key_text(ui.ctx(), &shortcut)).monospace());
                     ui.label(action.label()).on_hover_text(action.tooltip());

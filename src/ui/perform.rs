@@ -99,7 +99,7 @@ impl Window {
         }
     }
 
-    fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.opened = None;
         self.start(true);
     }

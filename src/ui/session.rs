@@ -6,6 +6,7 @@ use super::history::Settings;
 use super::theory::Axis;
 use super::top::SPEEDS;
 use super::window::{Opening, Unfinished, Window};
+use crate::engine::protocol::{Command, State};
 use crate::export::stored::{Keep, Stored, Theme, View};
 use eframe::egui;
 use eframe::egui::ThemePreference;
@@ -57,6 +58,39 @@ impl Window {
         self.speed = view.speed.map(|factor| factor.clamp(SPEEDS[0], SPEEDS[1]));
         self.send_speed();
         self.watch();
+    }
+}
+
+impl Window {
+    /// Trains with these settings from now on; undo takes them back.
+    pub fn set(&mut self, settings: Settings) {
+        if settings != *self.settings() {
+            self.history.change(settings, false);
+            self.restart();
+        }
+    }
+
+    /// Whether a slider is held: what is set may change again at once.
+    pub fn is_dragging(&self) -> bool {
+        self.history.is_dragging()
+    }
+
+    /// How far the live run is, while it plays.
+    pub fn percent(&self) -> Option<u64> {
+        let steps = self.live.header.as_ref()?.spec.training.steps;
+        let playing = self.live.status.state == State::Playing;
+        playing.then(|| (100 * self.live.status.step.min(steps)).checked_div(steps).unwrap_or(100))
+    }
+
+    /// Nobody sees the window: the run goes on, without pictures.
+    pub fn set_hidden(&self, hidden: bool) {
+        if hidden { self.link.send(Command::Watch(None)) } else { self.watch() }
+    }
+}
+
+impl From<Settings> for Opening {
+    fn from(settings: Settings) -> Self {
+        Self { executor: settings.executor, settings: Some(settings), ..Self::default() }
     }
 }
 

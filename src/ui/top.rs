@@ -66,7 +66,7 @@ pub fn show(ui: &mut Ui, top: Top<'_>) -> Option<Action> {
 }
 
 fn list(ui: &mut Ui, menu: Menu, top: Top<'_>, action: &mut Option<Action>) {
-    for item in Action::ALL.iter().filter(|item| item.menu() == menu) {
+    for item in Action::here().filter(|item| item.menu() == menu) {
         let keys = item.shortcut().map(|shortcut| key_text(ui.ctx(), &shortcut)).unwrap_or_default();
         let button = Button::new(item.label()).shortcut_text(keys);
         if ui.add_enabled(top.enabled(item), button).on_hover_text(item.tooltip()).clicked() {

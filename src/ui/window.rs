@@ -212,7 +212,8 @@ impl Window {
         self.member = self.member.min(members.saturating_sub(1));
     }
 
-    pub(super) fn say(&mut self, level: Level, text: String) {
+    /// Adds a notice of the window's own.
+    pub fn say(&mut self, level: Level, text: String) {
         let step = self.live.status.step;
         self.notices.push(Notice { level, step, text });
     }

@@ -32,7 +32,7 @@ pub fn run_commands(
 ) -> anyhow::Result<RunLog> {
     let told = Rc::new(RefCell::new(Vec::new()));
     let events = told.clone();
-    let manner = Manner { submit: SUBMIT, self_test: false, checkpoints: false };
+    let manner = Manner { submit: SUBMIT, in_browser: false, checkpoints: false };
     let mut runner = Runner::new(manner, Box::new(move |event| events.borrow_mut().push(event)));
     let mut log = RunLog::default();
     let adapter = adapter.map(str::to_owned);

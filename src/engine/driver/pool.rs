@@ -31,8 +31,9 @@ type Key = ((usize, u32, u64), Option<String>);
 pub struct Pool {
     kept: Option<Device>,
     measured: HashMap<Key, (ExecutorChoice, String)>,
-    /// Test each adapter's kernels before it is trusted.
-    self_test: bool,
+    /// A browser stands between us and the adapters: each is tested before it is trusted, and there
+    /// may be none.
+    in_browser: bool,
     /// The adapters tested, and what each computes wrong, if anything.
     tested: HashMap<Option<String>, Option<String>>,
 }
@@ -63,6 +64,12 @@ impl Equipped {
         let reason = "the device failed its self-test".into();
         Self { warning: Some(wrong), ..Self::new(ExecutorChoice::Cpu, reason) }
     }
+
+    /// The twins, where there is no device.
+    fn without(error: &ExecutorError) -> Self {
+        let warning = format!("{error}: the shaders' twins train on the processor");
+        Self { warning: Some(warning), ..Self::new(ExecutorChoice::Cpu, format!("no GPU: {error}")) }
+    }
 }
 
 pub fn cpu() -> Box<dyn Executor> {
@@ -70,8 +77,8 @@ pub fn cpu() -> Box<dyn Executor> {
 }
 
 impl Pool {
-    pub fn new(self_test: bool) -> Self {
-        Self { self_test, ..Self::default() }
+    pub fn new(in_browser: bool) -> Self {
+        Self { in_browser, ..Self::default() }
     }
 
     /// Keeps a device for the next run.
@@ -107,7 +114,7 @@ impl Pool {
             }
             _ => self.open(adapter, largest).await?,
         };
-        if self.self_test && known.is_none() {
+        if self.in_browser && known.is_none() {
             let wrong = self_test(executor.as_mut(), tell).await?;
             self.tested.insert(key, wrong.clone());
             return Ok(wrong.map_or(Ok(executor), Err));
@@ -128,12 +135,15 @@ impl Pool {
         let (choice, reason) = known.unwrap_or((choice, "as asked".into()));
         match choice {
             ExecutorChoice::Cpu => Ok(Equipped::new(choice, reason)),
-            ExecutorChoice::Gpu => match self.gpu(adapter, session.largest_tensor(), tell).await? {
-                Ok(gpu) => {
+            ExecutorChoice::Gpu => match self.gpu(adapter, session.largest_tensor(), tell).await {
+                Ok(Ok(gpu)) => {
                     session.restart(gpu);
                     Ok(Equipped::new(choice, reason))
                 }
-                Err(wrong) => Ok(Equipped::instead(wrong)),
+                Ok(Err(wrong)) => Ok(Equipped::instead(wrong)),
+                // A link made where there was a device also opens where there is none.
+                Err(error) if self.in_browser => Ok(Equipped::without(&error)),
+                Err(error) => Err(error),
             },
             ExecutorChoice::Auto => {
                 let equipped = self.measure(session, adapter, tell).await?;
@@ -160,9 +170,7 @@ impl Pool {
             Ok(Err(wrong)) => return Ok(Equipped::instead(wrong)),
             // An adapter that was asked for by name must be there.
             Err(error) if adapter.is_some() => return Err(error),
-            Err(error) => {
-                return Ok(Equipped::new(ExecutorChoice::Cpu, format!("no GPU: {error}")));
-            }
+            Err(error) => return Ok(Equipped::without(&error)),
         };
         progress(tell, "measuring the processor", 1, 3);
         let cpu_rate = trial(session).await?;

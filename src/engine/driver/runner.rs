@@ -48,8 +48,8 @@ pub type Tell = Box<dyn FnMut(Event)>;
 pub struct Manner {
     /// Seconds a submit should take; short where a screen shares the GPU.
     pub submit: f64,
-    /// Test each adapter's kernels before it is trusted.
-    pub self_test: bool,
+    /// Trust no adapter untested, and do without one.
+    pub in_browser: bool,
     /// Tell checkpoints, for a front end that may outlive the engine.
     pub checkpoints: bool,
 }
@@ -90,7 +90,7 @@ struct Run {
 impl Runner {
     pub fn new(manner: Manner, tell: Tell) -> Self {
         Self {
-            pool: Pool::new(manner.self_test),
+            pool: Pool::new(manner.in_browser),
             run: None,
             tell,
             manner,
@@ -105,6 +105,7 @@ impl Runner {
         self.quit
     }
 
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn state(&self) -> State {
         self.run.as_ref().map_or(State::Preparing, |run| run.state)
     }
@@ -377,7 +378,7 @@ mod tests {
     fn a_run_kept_from_a_device_says_so() {
         let told = Rc::new(RefCell::new(Vec::new()));
         let events = told.clone();
-        let manner = Manner { submit: 0.01, self_test: true, checkpoints: false };
+        let manner = Manner { submit: 0.01, in_browser: true, checkpoints: false };
         let mut runner = Runner::new(manner, Box::new(move |event| events.borrow_mut().push(event)));
         runner.pool.keep(None, u64::MAX, Box::new(Liar::new("axpby", Ok(f32::NAN))));
         for executor in [ExecutorChoice::Gpu, ExecutorChoice::Auto] {

@@ -18,9 +18,9 @@ pub trait Port {
 
 /// Serves a front end until it quits or goes away.
 pub async fn serve(port: &mut impl Port, checkpoints: bool, tell: Tell) {
-    // A browser stands between us and the adapter; on the desktop the user asks for the test.
-    let self_test = cfg!(target_arch = "wasm32");
-    let manner = Manner { submit: SUBMIT, self_test, checkpoints };
+    // On the desktop the user asks for the self-test: `plateau adapters --check`.
+    let in_browser = cfg!(target_arch = "wasm32");
+    let manner = Manner { submit: SUBMIT, in_browser, checkpoints };
     let mut runner = Runner::new(manner, tell);
     let mut rest = Rest::Idle;
     while !runner.quitting() {
