@@ -190,6 +190,11 @@ impl Session {
         self.checkpoint = checkpoint;
     }
 
+    /// Steps still to repeat of those already told, after going on from a checkpoint.
+    pub fn to_repeat(&self) -> u64 {
+        self.told.unwrap_or(0).saturating_sub(self.step)
+    }
+
     /// Whether checkpoints are told as events.
     pub fn tell_checkpoints(&mut self, tell: bool) {
         self.tells_checkpoints = tell;

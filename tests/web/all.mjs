@@ -2,3 +2,4 @@
 
 import './server.mjs';
 import './shell.mjs';
+import './lab.mjs';

@@ -287,8 +287,12 @@ impl Run {
         let now = pace.clock.seconds();
         let elapsed = now - std::mem::replace(&mut self.last_tick, now);
         let mut steps = self.submit_size(pace.target);
+        let repeat = self.session.to_repeat();
         if let Some(stepping) = self.stepping {
             steps = steps.min(stepping);
+        } else if repeat > 0 {
+            // Nobody waits for what was seen before.
+            steps = steps.min(repeat);
         } else if let Some(speed) = pace.speed {
             // A run held up does not catch up by more than a quarter of a second.
             self.allowance = (self.allowance + elapsed * speed).min((speed * 0.25).max(1.0));
