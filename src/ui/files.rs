@@ -34,27 +34,6 @@ pub fn export(log: &RunLog) -> Result<String, String> {
         return Err("there is no run yet".to_owned());
     }
     let name = "run.zip";
-    save(name, "application/zip", &crate::export::zip::write(log)?)?;
+    super::page::host::download(name, "application/zip", &crate::export::zip::write(log)?)?;
     Ok(name.to_owned())
-}
-
-/// Hands a file to the browser, which keeps it where downloads go.
-///
-/// # Errors
-/// One line with what the page's script says.
-#[cfg(target_arch = "wasm32")]
-pub fn save(name: &str, mime: &str, bytes: &[u8]) -> Result<(), String> {
-    use wasm_bindgen::JsCast;
-    download(name, mime, bytes).map_err(|error| {
-        let said = error.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
-        format!("{name}: {}", said.unwrap_or_else(|| "the page cannot download".to_owned()))
-    })
-}
-
-#[cfg(target_arch = "wasm32")]
-#[wasm_bindgen::prelude::wasm_bindgen]
-extern "C" {
-    /// Offers the bytes as a download. They are only there during the call.
-    #[wasm_bindgen(js_namespace = plateauHost, catch)]
-    fn download(name: &str, mime: &str, bytes: &[u8]) -> Result<(), wasm_bindgen::JsValue>;
 }

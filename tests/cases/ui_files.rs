@@ -28,11 +28,11 @@ fn perform(harness: &mut Shown, action: &Action) {
 
 /// The Spec started last, and where it goes on.
 fn started(fake: &Fake) -> Option<(Spec, Option<Resume>)> {
-    let starts = fake.taken().into_iter().filter_map(|command| match command {
+    let mut starts = fake.taken().into_iter().filter_map(|command| match command {
         Command::Start { spec, resume, .. } => Some((*spec, resume.map(|resume| *resume))),
         _ => None,
     });
-    starts.last()
+    starts.next_back()
 }
 
 fn store(harness: &Shown) -> stored::Stored {
