@@ -38,7 +38,7 @@ impl<'de, T: Pod> Visitor<'de> for Block<T> {
     }
 
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<T>, E> {
-        if bytes.len() % size_of::<T>() != 0 {
+        if !bytes.len().is_multiple_of(size_of::<T>()) {
             return Err(E::invalid_length(bytes.len(), &self));
         }
         Ok(bytemuck::pod_collect_to_vec(bytes))

@@ -41,3 +41,5 @@ mod ui_files;
 #[cfg(feature = "ui")]
 #[path = "cases/ui_measures.rs"]
 mod ui_measures;
+#[path = "cases/zip.rs"]
+mod zip;

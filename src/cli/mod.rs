@@ -53,7 +53,7 @@ enum Command {
     Check(CheckArguments),
     /// Measure the steps a second of both executors
     Bench(BenchArguments),
-    /// Open a run folder or a link: in the window, or in words where there is no display
+    /// Open a run, a Spec or a link: in the window, or in words where there is no display
     Open(OpenArguments),
 }
 
@@ -141,10 +141,10 @@ struct BenchArguments {
 
 #[derive(Args)]
 struct OpenArguments {
-    /// A run folder, or a link: the page's whole address or what comes after its `#`
-    #[arg(value_name = "DIR|LINK")]
+    /// A run folder, a zip of one, a Spec file, or a link: the page's address or what follows its `#`
+    #[arg(value_name = "DIR|FILE|LINK")]
     what: PathBuf,
-    /// Print it even where there is a display: a run's summary, a link's Spec
+    /// Print it even where there is a display: a run's summary, else the Spec
     #[arg(long)]
     summary: bool,
 }

@@ -2,7 +2,9 @@
 
 use super::window::{self, First};
 use super::{Ending, OpenArguments, Outcome, say, summary};
-use crate::export::address::{Link, from_fragment};
+use crate::engine::protocol::ExecutorChoice;
+use crate::export::address::from_fragment;
+use crate::export::open::Opened;
 use crate::export::{folder, toml};
 use std::path::Path;
 
@@ -15,26 +17,26 @@ pub fn open(arguments: &OpenArguments) -> Ending {
         First::Lab => {}
         First::Run(_, log) => summary::lines(&log).iter().for_each(|line| say(line)),
         // A file for `plateau run`, if it is sent to one.
-        First::Link(link) => say(toml::write(&link.spec)?.trim_end()),
+        First::Spec(spec, _) => say(toml::write(&spec)?.trim_end()),
     }
     Ok(Outcome::Done)
 }
 
-/// What exists is a folder, also where its name would be a link.
+/// What exists is a folder or a file, also where its name would be a link.
 fn read(what: &Path) -> Result<First, String> {
-    match what.to_str().and_then(fragment) {
-        Some(fragment) if !what.exists() => link(what, fragment).map(First::Link),
-        _ => Ok(First::Run(what.display().to_string(), folder::read(what)?)),
+    if let Some(fragment) = what.to_str().and_then(fragment).filter(|_| !what.exists()) {
+        let shown = crate::names::shown(&what.to_string_lossy());
+        let link = from_fragment(fragment).map_err(|error| format!("{shown}: {error}"))?;
+        return Ok(First::Spec(Box::new(link.spec), link.executor));
     }
+    Ok(match folder::open(what)? {
+        Opened::Run(log) => First::Run(what.display().to_string(), log),
+        Opened::Spec(spec) => First::Spec(spec, ExecutorChoice::default()),
+    })
 }
 
 /// The part of a link that says what to run: what follows `#`, or all of `saxe/...`.
 fn fragment(text: &str) -> Option<&str> {
     let bare = || text.split(['/', '?']).next().is_some_and(|id| crate::scenarios::find(id).is_some());
     text.split_once('#').map(|(_, fragment)| fragment).or(bare().then_some(text))
-}
-
-fn link(what: &Path, fragment: &str) -> Result<Link, String> {
-    let shown = crate::names::shown(&what.to_string_lossy());
-    from_fragment(fragment).map_err(|error| format!("{shown}: {error}"))
 }

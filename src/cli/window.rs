@@ -1,8 +1,9 @@
 //! The window, where there can be one.
 
 use super::{Ending, Outcome};
-use crate::export::address::Link;
+use crate::engine::protocol::ExecutorChoice;
 use crate::runlog::RunLog;
+use crate::spec::Spec;
 
 /// What runs without a display.
 const HINT: &str = "`plateau run saxe` runs without one";
@@ -12,9 +13,9 @@ pub enum First {
     /// The first preset, training.
     Lab,
     /// A run kept under this name.
-    Run(String, RunLog),
-    /// What a link says, training.
-    Link(Link),
+    Run(String, Box<RunLog>),
+    /// What a file or a link says, training.
+    Spec(Box<Spec>, ExecutorChoice),
 }
 
 /// Opens the window and returns when it is closed.
@@ -41,8 +42,8 @@ fn show(first: First) -> Result<(), String> {
     let mut options = crate::ui::WindowOptions::default();
     match first {
         First::Lab => {}
-        First::Run(name, log) => options.open = Some((name, log)),
-        First::Link(Link { spec, executor }) => (options.spec, options.executor) = (Some(spec), executor),
+        First::Run(name, log) => options.open = Some((name, *log)),
+        First::Spec(spec, executor) => (options.spec, options.executor) = (Some(*spec), executor),
     }
     crate::ui::run_window(options).map_err(|error| error.to_string())
 }

@@ -1,14 +1,16 @@
-//! The run folder on disk: `run.json`, `metrics.csv`, `spec.toml`, `figure.svg`, `figure.png`.
+//! The run folder on disk.
 //!
 //! A folder is claimed before the work starts, under a temporary name beside the final one, so
 //! that a place that cannot be written is found at once. All files are written there and the
 //! folder is then renamed: under the final name there is a whole run or nothing, whatever
 //! happens in between. What exists is never overwritten.
 
-use super::{csv, figure, json, png, svg, toml};
+use super::files::{self, Body, METRICS, RUN};
+use super::open::{self, Opened, open_bytes};
+use super::{csv, json};
 use crate::runlog::RunLog;
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -88,11 +90,11 @@ impl RunFolder {
         self.claimed.path().parent() == Some(&self.target) && fs::read_dir(&self.target).is_ok_and(alone)
     }
 
-    /// Moves the files up into the target; `run.json`, without which it is no run, comes last.
+    /// Moves the files up into the target; the one without which it is no run comes last.
     fn fill(&self) -> io::Result<PathBuf> {
         let mut names: Vec<_> =
             fs::read_dir(self.claimed.path())?.flatten().map(|entry| entry.file_name()).collect();
-        names.sort_by_key(|name| name == "run.json");
+        names.sort_by_key(|name| name == RUN);
         for name in names {
             fs::rename(self.claimed.path().join(&name), self.target.join(&name))?;
         }
@@ -110,14 +112,29 @@ pub fn read(folder: &Path) -> Result<RunLog, String> {
         Ok(meta) if !meta.is_dir() => return Err(format!("{}: not a run folder", folder.display())),
         Ok(_) => {}
     }
-    let path = folder.join("run.json");
+    let path = folder.join(RUN);
     let text = read_text(&path, json::MAX_BYTES)?;
     let (mut log, rows) = json::read(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-    let path = folder.join("metrics.csv");
+    let path = folder.join(METRICS);
     let input = File::open(&path).map_err(|error| format!("{}: {}", path.display(), cause(&error)))?;
     csv::read(&mut log, rows, BufReader::new(input))
         .map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(log)
+}
+
+/// Opens what is there: a run folder, or a file that `open_bytes` takes; `run.json` with the rows
+/// beside it.
+///
+/// # Errors
+/// One line with the path.
+pub fn open(path: &Path) -> Result<Opened, String> {
+    if path.is_dir() {
+        return read(path).map(|log| Opened::Run(Box::new(log)));
+    }
+    if path.file_name().is_some_and(|name| name == RUN) && path.with_file_name(METRICS).exists() {
+        return read(path.parent().unwrap_or(Path::new("."))).map(|log| Opened::Run(Box::new(log)));
+    }
+    open_bytes(&path.display().to_string(), &read_bytes(path, open::MAX_BYTES as u64)?)
 }
 
 /// A whole text file of at most `limit` bytes.
@@ -125,6 +142,10 @@ pub fn read(folder: &Path) -> Result<RunLog, String> {
 /// # Errors
 /// One line with the path.
 pub fn read_text(path: &Path, limit: u64) -> Result<String, String> {
+    String::from_utf8(read_bytes(path, limit)?).map_err(|_| format!("{}: not UTF-8 text", path.display()))
+}
+
+fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     let fail = |error: &io::Error| format!("{}: {}", path.display(), cause(error));
     let file = File::open(path).map_err(|error| fail(&error))?;
     let mut bytes = Vec::new();
@@ -132,33 +153,19 @@ pub fn read_text(path: &Path, limit: u64) -> Result<String, String> {
     if bytes.len() as u64 > limit {
         return Err(format!("{}: longer than the {limit} bytes that are read", path.display()));
     }
-    String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8 text", path.display()))
+    Ok(bytes)
 }
 
 /// Writes every file of a run into a folder that exists.
 fn fill(folder: &Path, log: &RunLog) -> Result<(), String> {
-    write_file(folder, "run.json", |out| json::write(log, out))?;
-    write_file(folder, "metrics.csv", |out| csv::write(log, out))?;
-    if let Some(header) = &log.header {
-        let text = toml::write(&header.spec)?;
-        write_file(folder, "spec.toml", |out| out.write_all(text.as_bytes()))?;
-    }
-    let theory = figure::theory(log);
-    let drawing = svg::draw(log, &theory)?;
-    write_file(folder, "figure.svg", |out| out.write_all(drawing.as_bytes()))?;
-    let picture = png::draw(log, &theory)?;
-    write_file(folder, "figure.png", |out| out.write_all(&picture))
+    files::each(log, &mut |name, body| write_file(folder, name, body))
 }
 
 /// One file, whole and on the disk, or an error naming it.
-fn write_file(
-    folder: &Path,
-    name: &str,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> Result<(), String> {
-    let done = || -> io::Result<()> {
+fn write_file(folder: &Path, name: &str, body: &mut Body<'_>) -> Result<(), String> {
+    let mut done = || -> io::Result<()> {
         let mut out = BufWriter::new(File::create_new(folder.join(name))?);
-        write(&mut out)?;
+        body(&mut out)?;
         out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
     };
     done().map_err(|error| format!("cannot write {name}: {}", cause(&error)))
@@ -191,7 +198,7 @@ fn taken(path: &Path) -> Option<&'static str> {
     if !meta.is_dir() {
         return Some("exists already and is not a folder");
     }
-    if path.join("run.json").exists() {
+    if path.join(RUN).exists() {
         return Some("holds a run already");
     }
     let empty = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());

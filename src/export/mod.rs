@@ -9,11 +9,14 @@ pub mod address;
 pub mod bands;
 pub mod csv;
 pub mod figure;
+pub mod files;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod folder;
 pub mod json;
+pub mod open;
 pub mod overrides;
 pub mod png;
 pub mod stored;
 pub mod svg;
 pub mod toml;
+pub mod zip;

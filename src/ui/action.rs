@@ -5,6 +5,7 @@ use crate::spec::Spec;
 use eframe::egui;
 use eframe::egui::{Key, KeyboardShortcut, Modifiers};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What a user can ask of the window.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,8 +48,10 @@ pub enum Action {
     Speed(f64),
     /// The member whose picture is shown.
     Member(u32),
-    /// Show the run kept in this folder.
+    /// Open what is there: a run folder or a file.
     Open(PathBuf),
+    /// Open a file of this name with these bytes.
+    OpenBytes(String, Arc<[u8]>),
 }
 
 /// The menu that lists an action.
@@ -167,7 +170,7 @@ impl Action {
             Self::Eta(_) => "Learning rate",
             Self::Speed(_) => "Speed",
             Self::Member(_) => "Member",
-            Self::Open(_) => "Open a run folder",
+            Self::Open(_) | Self::OpenBytes(..) => "Open a run or a Spec",
         }
     }
 
@@ -198,15 +201,20 @@ impl Action {
             Self::LoseDevice => "Destroy the engine's device on purpose: training should survive it",
             Self::Notices => "Everything the engine had to say",
             Self::Keys => "All keys",
+            Self::Export if cfg!(target_arch = "wasm32") => {
+                "Download run.json, metrics.csv and figures as a zip"
+            }
             Self::Export => "Write run.json, metrics.csv and figures into a new folder here",
-            Self::BackToLive => "Leave the opened run folder",
+            Self::BackToLive => "Leave the opened run",
             Self::Quit => "Close the window",
             Self::Choose(_) => "Restart with this preset; undo brings the run back",
             Self::Restart(_) => "Restart with the changed settings; undo brings them back",
             Self::Eta(_) => "Acts at once, from the next step on",
             Self::Speed(_) => "Steps a second, as a multiple of a run in twelve seconds",
             Self::Member(_) => "The member whose matrices are shown",
-            Self::Open(_) => "Drop a run folder onto the window to see it",
+            Self::Open(_) | Self::OpenBytes(..) => {
+                "Drop a run folder, a zip of one or a Spec onto the window; undo takes a Spec back"
+            }
         }
     }
 

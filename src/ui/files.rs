@@ -1,12 +1,13 @@
-//! Run folders, where there is a file system.
+//! Runs and Specs from files and into files: folders here, downloads in a page.
 
+use crate::export::open::Opened;
 use crate::runlog::RunLog;
 use std::path::Path;
 
-/// The run kept in a folder; the error is one line saying what and where.
+/// What is kept there; the error is one line saying what and where.
 #[cfg(not(target_arch = "wasm32"))]
-pub fn read(folder: &Path) -> Result<RunLog, String> {
-    crate::export::folder::read(folder)
+pub fn open(path: &Path) -> Result<Opened, String> {
+    crate::export::folder::open(path)
 }
 
 /// Writes a run into a new folder beside the working directory's others; returns its name.
@@ -22,11 +23,17 @@ pub fn export(log: &RunLog) -> Result<String, String> {
 }
 
 #[cfg(target_arch = "wasm32")]
-pub fn read(_folder: &Path) -> Result<RunLog, String> {
+pub fn open(_path: &Path) -> Result<Opened, String> {
     Err("a page cannot read folders".to_owned())
 }
 
+/// Downloads a run as a zip; returns its name.
 #[cfg(target_arch = "wasm32")]
-pub fn export(_log: &RunLog) -> Result<String, String> {
-    Err("a page cannot write folders".to_owned())
+pub fn export(log: &RunLog) -> Result<String, String> {
+    if log.header.is_none() {
+        return Err("there is no run yet".to_owned());
+    }
+    let name = "run.zip";
+    super::page::host::download(name, "application/zip", &crate::export::zip::write(log)?)?;
+    Ok(name.to_owned())
 }

@@ -3,7 +3,7 @@
 use super::action::Action;
 use super::modes::{self, Scene};
 use super::window::Window;
-use super::{controls, heat, keys, loss, status, top};
+use super::{controls, drop, heat, keys, loss, status, top};
 use eframe::egui;
 use eframe::egui::{CentralPanel, DragValue, Frame, Margin, Panel, ScrollArea, Ui};
 
@@ -36,6 +36,7 @@ impl Window {
         actions.extend(CentralPanel::default().frame(margin).show(ui, |ui| self.views(ui)).inner);
         keys::show(&ctx, &mut self.shown.keys);
         keys::notices(&ctx, &mut self.shown.notices, &self.notices, self.look.dark);
+        drop::show(&ctx);
         for action in actions {
             self.perform(&action, &ctx);
         }
@@ -142,7 +143,7 @@ impl Window {
             }
         });
         if self.opened.is_some() {
-            ui.label("A run folder keeps measurements, not matrices: only the task is shown.");
+            ui.label("A kept run has measurements, not matrices: only the task is shown.");
         }
         heat::show(ui, &self.heat, depth, self.basis, self.look);
         action

@@ -11,6 +11,7 @@ mod controls;
 mod curves;
 pub mod decimate;
 mod digest;
+mod drop;
 pub mod edit;
 mod events;
 mod files;

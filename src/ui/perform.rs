@@ -8,20 +8,18 @@ use super::top::SPEEDS;
 use super::window::Window;
 use crate::engine::admit;
 use crate::engine::protocol::{Change, Command, Level, State};
+use crate::export::open::{Opened, open_bytes};
+use crate::names::shown;
 use crate::spec::Spec;
 use eframe::egui;
-use std::path::Path;
 
 impl Window {
-    /// Takes the keys pressed and the folders dropped since the last frame.
+    /// Takes the keys pressed and the files dropped since the last frame.
     pub(super) fn input(&mut self, ctx: &egui::Context) {
         for action in pressed(ctx) {
             self.perform(&action, ctx);
         }
-        let dropped = ctx.input(|input| input.raw.dropped_files.clone());
-        for file in dropped {
-            self.perform(&Action::Open(file.path().to_owned()), ctx);
-        }
+        self.take_drops(ctx);
     }
 
     /// Does what the user asks for.
@@ -49,7 +47,8 @@ impl Window {
             Action::Member(member) => self.show_member(*member),
             Action::NextMember => self.show_member(self.member.saturating_add(1)),
             Action::PreviousMember => self.show_member(self.member.saturating_sub(1)),
-            Action::Open(folder) => self.open_folder(folder),
+            Action::Open(path) => self.take(&path.display().to_string(), super::files::open(path)),
+            Action::OpenBytes(name, bytes) => self.take(name, open_bytes(name, bytes)),
             Action::Export => self.export(),
             Action::BackToLive => self.back_to_live(),
             Action::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
@@ -188,9 +187,16 @@ impl Window {
         self.restart();
     }
 
-    fn open_folder(&mut self, folder: &Path) {
-        match super::files::read(folder) {
-            Ok(log) => self.open(folder.display().to_string(), log),
+    /// Shows the run that was opened, or trains its Spec.
+    fn take(&mut self, name: &str, opened: Result<Opened, String>) {
+        match opened {
+            Ok(Opened::Run(log)) => self.open(name.to_owned(), *log),
+            Ok(Opened::Spec(spec)) => {
+                let settings = Settings::of(*spec, self.history.now().executor);
+                self.history.change(settings, false);
+                self.restart();
+                self.say(Level::Info, format!("started the Spec of {}; undo takes it back", shown(name)));
+            }
             Err(error) => self.say(Level::Error, error),
         }
     }
@@ -206,7 +212,7 @@ impl Window {
 
     fn export(&mut self) {
         match super::files::export(self.log()) {
-            Ok(folder) => self.say(Level::Info, format!("exported to {folder}")),
+            Ok(place) => self.say(Level::Info, format!("exported to {place}")),
             Err(error) => self.say(Level::Error, format!("not exported: {error}")),
         }
     }

@@ -37,7 +37,7 @@ pub struct Unfinished {
     pub checkpoint: Option<Checkpoint>,
 }
 
-/// A run folder that is shown in place of the live run.
+/// A kept run that is shown in place of the live run.
 pub(super) struct Opened {
     pub name: String,
     pub log: RunLog,
@@ -84,6 +84,8 @@ pub struct Window {
     pub(super) shown: Shown,
     /// The Spec in the controls while a drag goes on.
     pub(super) draft: Spec,
+    #[cfg(target_arch = "wasm32")]
+    pub(super) arrived: super::drop::Arrived,
     frames: Vec<f32>,
     frame_at: usize,
 }
@@ -121,6 +123,8 @@ impl Window {
             notices: Vec::new(),
             shown: Shown { controls: true, keys: false, notices: false },
             draft: spec,
+            #[cfg(target_arch = "wasm32")]
+            arrived: super::drop::Arrived::default(),
             frames: Vec::new(),
             frame_at: 0,
         };
@@ -151,7 +155,7 @@ impl Window {
         &self.notices
     }
 
-    /// Shows a run folder's log in place of the live run.
+    /// Shows a kept run in place of the live run.
     pub fn open(&mut self, name: String, log: RunLog) {
         self.link.send(Command::Pause);
         self.opened = Some(Opened { name, log });

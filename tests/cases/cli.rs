@@ -1,7 +1,7 @@
 //! The built program, driven from outside: exit codes, one-line errors, files, pipes and Ctrl-C.
 
 use super::export::spec;
-use plateau::export::{folder, toml};
+use plateau::export::{folder, toml, zip};
 use plateau::spec::Spec;
 use std::collections::BTreeMap;
 use std::fs;
@@ -195,7 +195,8 @@ fn a_run_is_kept_and_opens() {
 fn a_corrupt_folder_is_named_by_its_place() {
     let place = place_with_run();
     refused(place.path(), &["open", "nowhere"], "nowhere: No such file");
-    refused(place.path(), &["open", "small.toml"], "not a run folder");
+    fs::write(place.path().join("notes"), "no Spec at all").expect("written");
+    refused(place.path(), &["open", "notes"], "notes: no Spec: line 1");
     let spoil = |file: &str, change: &dyn Fn(String) -> String, expected: &str| {
         let path = place.path().join("run").join(file);
         let good = fs::read_to_string(&path).expect("our own file");
@@ -213,6 +214,22 @@ fn a_corrupt_folder_is_named_by_its_place() {
         fs::remove_file(place.path().join("run").join(file)).expect("there");
         refused(place.path(), &["open", "run"], &format!("run/{file}: No such file"));
     }
+}
+
+#[test]
+fn a_zip_a_file_and_a_spec_open_too() {
+    let place = place_with_run();
+    let log = folder::read(&place.path().join("run")).expect("our own folder");
+    fs::write(place.path().join("run.zip"), zip::write(&log).expect("packed")).expect("written");
+    for what in ["run", "run.zip", "run/run.json"] {
+        let opened = output(place.path(), &["open", what]);
+        assert!(text(&opened.stdout).contains("60 of 60"), "{what}: {}", text(&opened.stderr));
+    }
+    let opened = output(place.path(), &["open", "small.toml"]);
+    assert_eq!(toml::read(&text(&opened.stdout)), Ok(small()));
+    // A run.json alone has no rows; its Spec gives them again.
+    fs::copy(place.path().join("run/run.json"), place.path().join("run.json")).expect("copied");
+    assert_eq!(toml::read(&text(&output(place.path(), &["open", "run.json"]).stdout)), Ok(small()));
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub fn spec(members: u32, d: usize) -> Spec {
 }
 
 /// A run that looks like one: sigmoids one after another, and values that are not finite where asked.
-fn log(members: u32, d: usize, rows: usize, value: impl Fn(usize, usize, usize) -> f32) -> RunLog {
+pub fn log(members: u32, d: usize, rows: usize, value: impl Fn(usize, usize, usize) -> f32) -> RunLog {
     let spec = spec(members, d);
     let info = |name: &str, width| MetricInfo {
         name: name.into(),
@@ -71,7 +71,7 @@ fn log(members: u32, d: usize, rows: usize, value: impl Fn(usize, usize, usize) 
     log
 }
 
-fn sigmoids(row: usize, member: usize, index: usize) -> f32 {
+pub fn sigmoids(row: usize, member: usize, index: usize) -> f32 {
     let time = row as f32 / 10.0 - index as f32;
     let s = 4.0 * 0.7_f32.powi(index as i32 - 1);
     let noise = 1.0 + 0.05 * ((member * 37 % 11) as f32 - 5.0);

@@ -15,12 +15,23 @@ extern "C" {
     /// How far the start has come, between 0 and 1.
     #[wasm_bindgen(js_namespace = plateauHost)]
     pub fn progress(words: &str, part: f64);
+    #[wasm_bindgen(js_namespace = plateauHost, js_name = download, catch)]
+    fn download_bytes(name: &str, mime: &str, bytes: &[u8]) -> Result<(), JsValue>;
     #[wasm_bindgen(js_namespace = plateauHost, js_name = load, catch)]
     async fn load_array(key: &str) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(js_namespace = plateauHost, js_name = save, catch)]
     async fn save_array(key: &str, bytes: Uint8Array) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(js_namespace = plateauHost, js_name = remove, catch)]
     async fn remove_key(key: &str) -> Result<JsValue, JsValue>;
+}
+
+/// Hands a file to the browser, which keeps it where downloads go. The script copies the bytes: they
+/// are there only during the call.
+///
+/// # Errors
+/// One sentence, where the browser refuses.
+pub fn download(name: &str, mime: &str, bytes: &[u8]) -> Result<(), String> {
+    download_bytes(name, mime, bytes).map_err(|error| sentence(&error))
 }
 
 /// What is stored under a key.

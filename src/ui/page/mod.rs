@@ -2,7 +2,7 @@
 //! calls.
 
 mod address;
-mod host;
+pub(super) mod host;
 mod keeper;
 
 use super::{Opening, Settings, Window, style};
